@@ -1,0 +1,197 @@
+//! How an attempt's outcome is judged where no pattern decides: by the most that its type lets us know.
+//!
+//! One trait on six depths of reference. A method call tries the deepest first, so the first that fits wins, at
+//! compile time and without specialisation:
+//!
+//! | depth | return type | judged by |
+//! |---|---|---|
+//! | 5 | `R: Classify` (also `Result<T, E>` with `E: Classify`) | `Classify` |
+//! | 4 | `Result<T, E>`, `E: Error + 'static` | failure, unless a refusal is inside |
+//! | 3 | …, `E: AsRef<dyn Error + Send + Sync>` (`Box<dyn Error + …>`, `anyhow::Error`) | the same |
+//! | 2 | …, `E: AsRef<dyn Error>` | the same |
+//! | 1 | `Result<T, E>` | failure |
+//! | 0 | anything else | success |
+//!
+//! # Source
+//! Autoref-based specialisation, as published by D. Tolnay (2019).
+
+use super::{Classify, Judgement, Rejected};
+use core::error::Error;
+use std::io;
+
+/// The outcome of an attempt, to be judged.
+#[derive(Debug)]
+pub struct Probe<'a, R>(pub &'a R);
+
+/// Judges the outcome inside a [`Probe`].
+pub trait Judge {
+    /// What the outcome means, before any pattern is heard.
+    fn __resil_judge(&self) -> Judgement;
+}
+
+impl<R: Classify> Judge for &&&&&Probe<'_, R> {
+    #[inline]
+    fn __resil_judge(&self) -> Judgement {
+        self.0.classify()
+    }
+}
+
+impl<T, E: Error + 'static> Judge for &&&&Probe<'_, Result<T, E>> {
+    #[inline]
+    fn __resil_judge(&self) -> Judgement {
+        self.0.as_ref().map_or_else(|error| by_source(error), |_| Judgement::SUCCESS)
+    }
+}
+
+impl<T, E: AsRef<dyn Error + Send + Sync + 'static>> Judge for &&&Probe<'_, Result<T, E>> {
+    #[inline]
+    fn __resil_judge(&self) -> Judgement {
+        self.0.as_ref().map_or_else(|error| by_source(error.as_ref()), |_| Judgement::SUCCESS)
+    }
+}
+
+impl<T, E: AsRef<dyn Error + 'static>> Judge for &&Probe<'_, Result<T, E>> {
+    #[inline]
+    fn __resil_judge(&self) -> Judgement {
+        self.0.as_ref().map_or_else(|error| by_source(error.as_ref()), |_| Judgement::SUCCESS)
+    }
+}
+
+impl<T, E> Judge for &Probe<'_, Result<T, E>> {
+    #[inline]
+    fn __resil_judge(&self) -> Judgement {
+        if self.0.is_ok() { Judgement::SUCCESS } else { Judgement::TRANSIENT }
+    }
+}
+
+impl<R> Judge for Probe<'_, R> {
+    #[inline]
+    fn __resil_judge(&self) -> Judgement {
+        Judgement::SUCCESS
+    }
+}
+
+/// How deep a chain of sources is searched for a refusal.
+const DEPTH: usize = 8;
+
+#[cold]
+fn by_source(error: &(dyn Error + 'static)) -> Judgement {
+    if carries_refusal(error) { Judgement::IGNORED } else { Judgement::TRANSIENT }
+}
+
+/// Whether a [`Rejected`] is this error, or up to eight links down its chain of sources.
+///
+/// An `io::Error` hides what it wraps from `source()`, so it is opened.
+pub(crate) fn carries_refusal(error: &(dyn Error + 'static)) -> bool {
+    let mut link = Some(error);
+    for _ in 0..DEPTH {
+        let Some(error) = link else { return false };
+        if error.is::<Rejected>() {
+            return true;
+        }
+        link = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(inner) => Some(inner),
+            None => error.source(),
+        };
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{Reason, Verdict};
+    use core::fmt;
+
+    const REFUSED: Rejected = Rejected::new(Reason::CircuitOpen, "inner");
+
+    fn verdict_of<R>(judge: impl Fn(&R) -> Judgement, outcome: &R) -> Verdict {
+        judge(outcome).verdict()
+    }
+
+    macro_rules! verdict {
+        ($outcome:expr) => {
+            verdict_of(|outcome| (&&&&&&Probe(outcome)).__resil_judge(), &$outcome)
+        };
+    }
+
+    #[derive(Debug)]
+    struct Chain(u32, Rejected);
+    impl fmt::Display for Chain {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "{}", self.0)
+        }
+    }
+    impl Error for Chain {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            Some(&self.1)
+        }
+    }
+
+    #[derive(Debug)]
+    struct Nest(Box<dyn Error + Send + Sync>);
+    impl fmt::Display for Nest {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "nest")
+        }
+    }
+    impl Error for Nest {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            Some(self.0.as_ref())
+        }
+    }
+
+    fn nested(depth: usize) -> Nest {
+        let mut error: Box<dyn Error + Send + Sync> = Box::new(REFUSED);
+        for _ in 1..depth {
+            error = Box::new(Nest(error));
+        }
+        Nest(error)
+    }
+
+    #[test]
+    fn a_refusal_inside_an_error_is_nobodys_failure() {
+        assert_eq!(verdict!(Err::<(), _>(REFUSED)), Verdict::Ignored);
+        assert_eq!(verdict!(Err::<(), _>(Chain(1, REFUSED))), Verdict::Ignored);
+        assert_eq!(verdict!(Err::<(), _>(io::Error::from(REFUSED))), Verdict::Ignored);
+        assert_eq!(verdict!(Err::<(), _>(io::Error::other(Chain(1, REFUSED)))), Verdict::Ignored);
+        let boxed: Result<(), Box<dyn Error + Send + Sync>> = Err(REFUSED.into());
+        assert_eq!(verdict!(boxed), Verdict::Ignored);
+        let unsend: Result<(), Box<dyn Error>> = Err(REFUSED.into());
+        assert_eq!(verdict!(unsend), Verdict::Ignored);
+    }
+
+    #[test]
+    fn a_chain_is_searched_eight_deep() {
+        assert_eq!(verdict!(Err::<(), _>(nested(7))), Verdict::Ignored);
+        assert_eq!(verdict!(Err::<(), _>(nested(8))), Verdict::Failure);
+    }
+
+    #[test]
+    fn any_other_err_is_a_failure_and_all_else_a_success() {
+        assert_eq!(verdict!(Err::<(), _>(io::Error::other("down"))), Verdict::Failure);
+        assert_eq!(verdict!(Err::<(), _>("no error type at all")), Verdict::Failure);
+        assert_eq!(verdict!(Ok::<_, io::Error>(1)), Verdict::Success);
+        assert_eq!(verdict!(None::<u8>), Verdict::Success);
+        assert_eq!(verdict!(()), Verdict::Success);
+    }
+
+    #[test]
+    fn classify_comes_before_the_chain() {
+        #[derive(Debug)]
+        struct Busy;
+        impl fmt::Display for Busy {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("busy")
+            }
+        }
+        impl Error for Busy {}
+        impl Classify for Busy {
+            fn classify(&self) -> Judgement {
+                Judgement::IGNORED
+            }
+        }
+        assert_eq!(verdict!(Err::<(), _>(Busy)), Verdict::Ignored);
+        assert_eq!(verdict!(Ok::<_, Busy>(())), Verdict::Success);
+    }
+}

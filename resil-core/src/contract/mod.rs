@@ -1,0 +1,24 @@
+//! The vocabulary that every policy speaks: what a call came to, why one was refused, who listens.
+
+mod classify;
+mod convert;
+mod judge;
+mod observe;
+mod policy;
+mod ratio;
+mod rejected;
+mod verdict;
+mod watch;
+
+pub use classify::Classify;
+pub use convert::FromRejected;
+pub use judge::{Judge, Probe};
+pub use observe::{
+    Event, Observer, ObserverAlreadySet, State, Stop, TripReason, Window, observer_panics, set_observer,
+};
+pub(crate) use observe::{emit, has_observer};
+pub use policy::{Counter, InvalidOption, Kind, Location, Policy, Setting, Value};
+pub use ratio::Ratio;
+pub use rejected::{Reason, Rejected};
+pub use verdict::{Judgement, Verdict};
+pub use watch::Watched;

@@ -1,0 +1,9 @@
+//! The policies behind `resil`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod contract;
+pub mod rng;
+mod sync;
+pub mod time;
+
+pub use contract::*;
