@@ -1,6 +1,7 @@
 //! The policies behind `resil`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod cell;
 mod contract;
 pub mod rng;
 mod sync;

@@ -4,7 +4,8 @@
 //! refusal, a retry, a timeout, a fallback), one load when none is set; if it panics, the panic is caught and counted.
 
 use super::Rejected;
-use crate::sync::{AtomicU64, OnceLock, Ordering};
+use crate::sync::Ordering;
+use crate::sync::fixed::{AtomicU64, OnceLock};
 use core::fmt;
 use core::time::Duration;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -167,7 +168,6 @@ pub trait Observer: Sync {
 }
 
 static OBSERVER: OnceLock<&'static dyn Observer> = OnceLock::new();
-#[cfg(not(resil_loom))]
 static PANICS: AtomicU64 = AtomicU64::new(0);
 
 /// An observer was set before; it stays.
@@ -192,11 +192,8 @@ pub fn set_observer(observer: &'static dyn Observer) -> Result<(), ObserverAlrea
 
 /// How many times the observer panicked.
 pub fn observer_panics() -> u64 {
-    #[cfg(not(resil_loom))]
     // ORDERING: Relaxed, a count that nothing is derived from.
-    return PANICS.load(Ordering::Relaxed);
-    #[cfg(resil_loom)]
-    0
+    PANICS.load(Ordering::Relaxed)
 }
 
 /// Whether anybody listens.
@@ -210,7 +207,6 @@ pub(crate) fn has_observer() -> bool {
 pub(crate) fn emit(event: &Event) {
     let Some(observer) = OBSERVER.get() else { return };
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| observer.event(event))) {
-        #[cfg(not(resil_loom))]
         // ORDERING: Relaxed, as above.
         PANICS.fetch_add(1, Ordering::Relaxed);
         // The payload's own destructor may panic as well.

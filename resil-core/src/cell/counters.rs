@@ -1,0 +1,183 @@
+//! Event counts that cost a plain addition: one line of memory per thread, summed when somebody asks.
+//!
+//! Invariant: a count only rises, and no event is lost. A stripe has one writer at a time, so it adds with a load and a
+//! store; threads beyond [`OWNED`] share one stripe and add with a read-modify-write.
+//!
+//! # Synchronisation
+//! | access | ordering | why |
+//! |---|---|---|
+//! | add on an owned stripe | Relaxed load, Relaxed store | only its owner writes; ownership passes on under the lock of `LEASES`, which orders the old owner's last store before the new owner's first load |
+//! | add on the shared stripe | Relaxed `fetch_add` | a count, nothing is derived from its order |
+//! | sum | Relaxed loads | a moment's reading; each stripe is read once |
+//!
+//! Not to be touched from a signal handler: it could interrupt an addition of its own thread and lose one.
+
+use crate::sync::{AtomicU64, Ordering};
+
+/// Stripes with an owner. A thread keeps its stripe's index until it ends.
+///
+/// 32 lines are 2 KiB a policy; a process with more threads than that still counts right, at the price of a
+/// read-modify-write for those that came late.
+pub(crate) const OWNED: usize = 32;
+
+/// The stripe of all who own none.
+const SHARED: usize = OWNED;
+
+/// `N` counts (at most eight, to fit a cache line) that any thread may raise.
+pub(crate) struct Counters<const N: usize> {
+    stripes: [Stripe<N>; OWNED + 1],
+}
+
+/// Separates the writers of two stripes.
+#[repr(align(64))]
+struct Stripe<const N: usize>([AtomicU64; N]);
+
+impl<const N: usize> Counters<N> {
+    const FITS_A_LINE: () = assert!(N * 8 <= 64, "a stripe is one cache line");
+
+    #[cfg(not(resil_loom))]
+    pub(crate) const fn new() -> Self {
+        let () = Self::FITS_A_LINE;
+        Self { stripes: [const { Stripe([const { AtomicU64::new(0) }; N]) }; OWNED + 1] }
+    }
+
+    #[cfg(resil_loom)]
+    pub(crate) fn new() -> Self {
+        let () = Self::FITS_A_LINE;
+        let stripe = |_| Stripe(core::array::from_fn(|_| AtomicU64::new(0)));
+        Self { stripes: core::array::from_fn(stripe) }
+    }
+
+    /// Counts one event of kind `index`, on this thread's stripe.
+    #[inline]
+    pub(crate) fn add(&self, index: usize) {
+        self.add_as(owner(), index);
+    }
+
+    /// Counts one event as the owner of stripe `owner`.
+    #[inline]
+    fn add_as(&self, owner: usize, index: usize) {
+        if owner < OWNED {
+            let count = &self.stripes[owner].0[index];
+            count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        } else {
+            self.stripes[SHARED].0[index].fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How often `index` was counted so far.
+    pub(crate) fn get(&self, index: usize) -> u64 {
+        self.stripes.iter().map(|stripe| stripe.0[index].load(Ordering::Relaxed)).sum()
+    }
+}
+
+pub(crate) use lease::owner;
+
+/// Who owns which stripe.
+mod lease {
+    use super::{OWNED, SHARED};
+    use crate::sync::fixed::{Mutex, PoisonError};
+    use std::cell::Cell;
+
+    /// One bit a stripe: set while a thread owns it.
+    static LEASES: Mutex<u32> = Mutex::new(0);
+    const _: () = assert!(OWNED <= u32::BITS as usize);
+
+    const UNKNOWN: usize = usize::MAX;
+
+    thread_local! {
+        /// This thread's stripe. Without a destructor, so that reading it is one load.
+        static OWNER: Cell<usize> = const { Cell::new(UNKNOWN) };
+        /// Gives the stripe back when the thread ends.
+        static LEASE: Lease = const { Lease };
+    }
+
+    struct Lease;
+
+    impl Drop for Lease {
+        fn drop(&mut self) {
+            // What is counted from here on (by destructors of other thread-locals) goes to the shared stripe.
+            let owned = OWNER.replace(SHARED);
+            if owned < OWNED {
+                *LEASES.lock().unwrap_or_else(PoisonError::into_inner) &= !(1 << owned);
+            }
+        }
+    }
+
+    /// The index of this thread's stripe.
+    #[inline]
+    pub(crate) fn owner() -> usize {
+        let owner = OWNER.get();
+        if owner == UNKNOWN { lease() } else { owner }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lease() -> usize {
+        // In the middle of the thread's end the lease could not be given back any more.
+        let owner = if LEASE.try_with(|_| ()).is_err() { SHARED } else { take() };
+        OWNER.set(owner);
+        owner
+    }
+
+    fn take() -> usize {
+        let mut leases = LEASES.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = leases.trailing_ones() as usize;
+        if free >= OWNED {
+            return SHARED;
+        }
+        *leases |= 1 << free;
+        free
+    }
+
+    #[cfg(test)]
+    pub(super) fn taken() -> u32 {
+        LEASES.lock().unwrap_or_else(PoisonError::into_inner).count_ones()
+    }
+}
+
+#[cfg(all(test, not(resil_loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+    use std::thread;
+
+    #[test]
+    fn no_event_is_lost_with_more_threads_than_stripes() {
+        static COUNTS: Counters<2> = Counters::new();
+        const THREADS: usize = OWNED * 2;
+        let all_here = Barrier::new(THREADS);
+        thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    COUNTS.add(0);
+                    // Everybody holds a stripe, or has found none, before anybody goes on.
+                    all_here.wait();
+                    assert!(lease::taken() as usize >= OWNED, "the shared stripe was never needed");
+                    for _ in 0..1_000 {
+                        COUNTS.add(1);
+                    }
+                    // Nobody ends, and so frees a stripe, before all have looked.
+                    all_here.wait();
+                });
+            }
+        });
+        assert_eq!(COUNTS.get(0), THREADS as u64);
+        assert_eq!(COUNTS.get(1), THREADS as u64 * 1_000);
+    }
+
+    #[test]
+    fn a_stripe_is_passed_on_when_its_thread_ends() {
+        static COUNTS: Counters<1> = Counters::new();
+        for _ in 0..OWNED * 4 {
+            thread::spawn(|| COUNTS.add(0)).join().expect("the thread counts");
+        }
+        assert_eq!(COUNTS.get(0), OWNED as u64 * 4);
+    }
+
+    #[test]
+    fn a_stripe_is_one_line() {
+        assert_eq!(size_of::<Stripe<8>>(), 64);
+        assert_eq!(size_of::<Counters<8>>(), 64 * (OWNED + 1));
+    }
+}
