@@ -7,4 +7,5 @@ pub mod rng;
 mod sync;
 pub mod time;
 
+pub use cell::backoff::{Backoff, Jitter};
 pub use contract::*;
