@@ -7,5 +7,6 @@ pub mod rng;
 mod sync;
 pub mod time;
 
-pub use cell::backoff::{Backoff, Jitter};
+pub use cell::backoff::Backoff;
+pub use cell::jitter::Jitter;
 pub use contract::*;
