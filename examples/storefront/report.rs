@@ -1,0 +1,170 @@
+//! The table at the end, and what guarding was worth.
+
+use crate::client::LIMIT;
+use crate::tally::{Run, Tally};
+use crate::timetable::{Phase, Timetable};
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use resil::Reason;
+use std::time::Duration;
+
+const REASONS: [Reason; 3] = [
+    Reason::CircuitOpen,
+    Reason::TimedOut,
+    Reason::DeadlineExceeded,
+];
+
+/// One phase in both runs.
+pub(crate) struct Row {
+    phase: Phase,
+    bare: Tally,
+    guarded: Tally,
+}
+
+pub(crate) fn rows(timetable: &Timetable, bare: &Run, guarded: &Run) -> Vec<Row> {
+    let row = |(index, &phase)| Row {
+        phase,
+        bare: bare.phase(timetable, index),
+        guarded: guarded.phase(timetable, index),
+    };
+    timetable.phases.iter().enumerate().map(row).collect()
+}
+
+pub(crate) fn print(rows: &[Row]) {
+    let requests = rows.first().map_or(0, |row| row.bare.requests);
+    println!(
+        "{requests} requests in each phase of each run\n{}",
+        table(rows)
+    );
+    println!("{}", legend());
+    let not_sent: usize = rows
+        .iter()
+        .map(|row| row.bare.not_sent + row.guarded.not_sent)
+        .sum();
+    if not_sent > 0 {
+        println!(
+            "{not_sent} requests were not sent, because --max-in-flight were under way; they count as failed."
+        );
+    }
+    println!();
+    for row in rows {
+        println!("{}", in_words(row));
+    }
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    let mut head = vec![
+        "phase",
+        "calls",
+        "success",
+        "of it by\nfallback",
+        "checkouts\npassed",
+    ];
+    head.extend(["p50\nms", "p99\nms", "upstream\ncalls", "retries"]);
+    head.extend(REASONS.map(in_two_lines));
+    table.set_header(head);
+    for row in rows {
+        table.add_row(cells(row.phase.as_str(), "bare", &row.bare));
+        table.add_row(cells("", "guarded", &row.guarded));
+    }
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn cells(phase: &str, calls: &str, tally: &Tally) -> Vec<Cell> {
+    let mut texts = vec![
+        phase.to_owned(),
+        calls.to_owned(),
+        percent(tally.success()),
+        percent(tally.fallback()),
+        percent(tally.checkout_success()),
+        ms(tally.p50),
+        ms(tally.p99),
+        tally.upstream.to_string(),
+        tally.retries.to_string(),
+    ];
+    texts.extend(REASONS.map(|reason| tally.refused(reason).to_string()));
+    texts.into_iter().map(Cell::new).collect()
+}
+
+const fn in_two_lines(reason: Reason) -> &'static str {
+    match reason {
+        Reason::CircuitOpen => "circuit\nopen",
+        Reason::TimedOut => "timed\nout",
+        Reason::DeadlineExceeded => "deadline\nexceeded",
+        other => other.as_str(),
+    }
+}
+
+fn legend() -> String {
+    format!(
+        "bare: HTTP with a time limit of {LIMIT:?}. guarded: the same calls with #[resilient], whose deadline is \
+         {LIMIT:?} too.\n\
+         A request belongs to the phase in which it arrived; its latency counts whether it was answered or not.\n\
+         upstream calls: counted by the upstream when they reach it. circuit open: refused by the breaker. timed out: \
+         attempts\n\
+         ended after 100 ms. deadline exceeded: calls ended by the limit of {LIMIT:?} (the bare ones: by HTTP's)."
+    )
+}
+
+/// What guarding brought and cost in one phase.
+fn in_words(row: &Row) -> String {
+    let (bare, guarded) = (&row.bare, &row.guarded);
+    format!(
+        "{:<10}  success {} → {}, p99 {} → {} ms, upstream calls {}",
+        row.phase.as_str(),
+        percent(bare.success()),
+        percent(guarded.success()),
+        ms(bare.p99),
+        ms(guarded.p99),
+        change(bare.upstream, guarded.upstream),
+    )
+}
+
+/// What a guarded run promises and did not keep here; empty if all is well.
+pub(crate) fn broken(rows: &[Row]) -> Vec<String> {
+    let mut broken = Vec::new();
+    for Row {
+        phase,
+        bare,
+        guarded,
+    } in rows
+    {
+        let mut promise = |kept: bool, what: &str| {
+            if !kept {
+                broken.push(format!("{}: {what}", phase.as_str()));
+            }
+        };
+        promise(
+            guarded.success() >= bare.success(),
+            "the guarded success rate is lower",
+        );
+        if matches!(phase, Phase::Failing | Phase::Hanging) {
+            promise(
+                guarded.p99 * 3 <= bare.p99,
+                "the guarded p99 is more than a third of the bare one",
+            );
+            promise(
+                guarded.upstream * 3 <= bare.upstream,
+                "more than a third of the bare upstream calls",
+            );
+        }
+    }
+    broken
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}%", share * 100.0)
+}
+
+fn ms(time: Duration) -> String {
+    format!("{:.0}", time.as_secs_f64() * 1e3)
+}
+
+fn change(from: usize, to: usize) -> String {
+    let percent = (to as f64 / from.max(1) as f64 - 1.0) * 100.0;
+    format!("{from} → {to} ({percent:+.0}%)")
+}
