@@ -1,5 +1,10 @@
 //! The lock-free parts. A cell knows numbers and time, never outcomes of calls.
 
+pub(crate) mod backoff;
 pub(crate) mod counters;
+pub(crate) mod jitter;
+mod ratio;
+pub(crate) mod window;
 
 pub(crate) use counters::Counters;
+pub use ratio::Ratio;

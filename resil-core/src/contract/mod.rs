@@ -1,15 +1,18 @@
 //! The vocabulary that every policy speaks: what a call came to, why one was refused, who listens.
 
+mod attempt;
+#[cfg(feature = "test-util")]
+mod blocking;
 mod classify;
 mod convert;
 mod judge;
 mod observe;
 mod policy;
-mod ratio;
 mod rejected;
 mod verdict;
 mod watch;
 
+pub use attempt::{Attempt, Limit, Limited, Limits, attempt, call, limited};
 pub use classify::Classify;
 pub use convert::FromRejected;
 pub use judge::{Judge, Probe};
@@ -18,7 +21,7 @@ pub use observe::{
 };
 pub(crate) use observe::{emit, has_observer};
 pub use policy::{Counter, InvalidOption, Kind, Location, Policy, Setting, Value};
-pub use ratio::Ratio;
+pub use crate::cell::Ratio;
 pub use rejected::{Reason, Rejected};
 pub use verdict::{Judgement, Verdict};
 pub use watch::Watched;

@@ -1,0 +1,241 @@
+//! Circuit breaker: stops calling what keeps failing, and finds out when it works again.
+//!
+//! Closed, it counts the last N outcomes; when the share of failures (or of slow calls) reaches its rate, it opens and
+//! refuses for a while; then it lets a few probes through, and they decide.
+//!
+//! Invariant: a decision rests only on calls that were admitted by the state which decides.
+//!
+//! # Source
+//! M. Nygard, *Release It!* (2007); the count window and its options follow Resilience4j.
+
+pub mod config;
+mod decide;
+mod delivery;
+mod live;
+mod machine;
+mod operate;
+mod options;
+mod permit;
+mod word;
+
+pub use config::CircuitBreakerBuilder;
+pub use options::BreakerOptions;
+pub use permit::Permit;
+
+use crate::cell::Counters;
+use crate::cell::window::{Mark, WORDS};
+use crate::contract::{
+    Event, Location, Reason, Rejected, State, TripReason, Window, emit, has_observer,
+};
+use crate::sync::fixed::Mutex;
+use crate::time::{self, Nanos};
+use core::fmt;
+use core::time::Duration;
+use delivery::Delivery;
+use live::Live;
+use machine::{Ground, Machine, Outcome, Settled, Transition};
+use word::Word;
+
+/// Stops calling what keeps failing.
+///
+/// Built in a `static`, at compile time and without a heap; one instance stands for one thing that can fail, whoever calls
+/// it. The attribute uses it by name; by hand it is `acquire`, then a verdict on the [`Permit`].
+///
+/// # Default
+/// See the constants of [`config`].
+///
+/// # Cost
+/// A healthy call reads the state twice (relaxed), the `slow_call` option once, and adds one to a line of its own thread:
+/// nothing is written that another thread reads. The clock is read only where `slow_call` is set.
+///
+/// # Examples
+/// ```
+/// use resil_core::{CircuitBreaker, Ratio, State};
+///
+/// static GATEWAY: CircuitBreaker =
+///     CircuitBreaker::builder("gateway").window(4).min_calls(2).failure_rate(Ratio::percent(50)).build();
+///
+/// for _ in 0..2 {
+///     let permit = GATEWAY.acquire().expect("closed");
+///     permit.failure();
+/// }
+/// assert_eq!(GATEWAY.state(), State::Open);
+/// assert!(GATEWAY.acquire().is_err());
+/// ```
+pub struct CircuitBreaker {
+    machine: Machine<WORDS>,
+    live: Live,
+    name: &'static str,
+    location: &'static Location<'static>,
+    delivery: Delivery,
+    /// Held while options change, so that a change is checked against what it will stand beside.
+    changing: Mutex<()>,
+    counters: Counters<8>,
+}
+
+/// What is counted, each call in exactly one of the first eight.
+const COUNTED: [&str; 8] =
+    ["success", "slow_success", "failure", "slow_failure", "ignored", "abandoned", "lost", "refused"];
+const SUCCESS: usize = 0;
+const IGNORED: usize = 4;
+const ABANDONED: usize = 5;
+const LOST: usize = 6;
+const REFUSED: usize = 7;
+
+impl CircuitBreaker {
+    /// Starts a breaker of this name.
+    #[track_caller]
+    pub const fn builder(name: &'static str) -> CircuitBreakerBuilder {
+        CircuitBreakerBuilder::new(name, Location::caller())
+    }
+
+    const fn with(name: &'static str, location: &'static Location<'static>, options: BreakerOptions) -> Self {
+        Self {
+            machine: Machine::new(),
+            live: Live::new(&options),
+            name,
+            location,
+            delivery: Delivery::new(Word::closed(1).next_generation()),
+            changing: Mutex::new(()),
+            counters: Counters::new(),
+        }
+    }
+
+    /// Asks for permission to call.
+    ///
+    /// # Errors
+    /// [`Rejected`] with [`Reason::CircuitOpen`] while it is open, forced open, or half-open with all probes out. Its
+    /// `retry_after` is the rest of the open wait.
+    ///
+    /// # Cost
+    /// Closed: two relaxed loads; a clock reading where `slow_call` is set. Open: two loads and a reading of the coarse clock
+    /// (of the fine one where `open_for` or `probe_timeout` is below 250 ms); a refusal allocates and formats nothing.
+    #[inline]
+    pub fn acquire(&self) -> Result<Permit<'_>, Rejected> {
+        let word = self.machine.glance();
+        let admitted = if word.is_closed() { word } else { self.admit()? };
+        let start = if self.slow_call() == Nanos::MAX { Nanos::MAX } else { time::now() };
+        Ok(Permit::new(self, admitted, start))
+    }
+
+    /// The way through a state other than closed.
+    #[cold]
+    #[inline(never)]
+    fn admit(&self) -> Result<Word, Rejected> {
+        self.machine.admit(self).map_err(|wait| {
+            self.counters.add(REFUSED);
+            let refused = Rejected::new(Reason::CircuitOpen, self.name);
+            let refused = wait.map_or(refused, |wait| refused.after(wait.to_duration()));
+            if has_observer() {
+                emit(&Event::Refused(refused));
+            }
+            refused
+        })
+    }
+
+    #[inline]
+    fn slow_call(&self) -> Nanos {
+        self.live.slow_call()
+    }
+
+    /// A fast success, if it changes nothing: counted, and done.
+    #[inline]
+    fn passes(&self, admitted: Word) -> bool {
+        let passes = self.machine.still_clean(admitted);
+        if passes {
+            self.counters.add(SUCCESS);
+        }
+        passes
+    }
+
+    #[inline(never)]
+    fn settle(&self, admitted: Word, outcome: Outcome, hint: Option<Duration>) {
+        let settled = self.machine.settle(admitted, outcome, hint, self);
+        self.count(settled, outcome, IGNORED);
+    }
+
+    /// A permit was dropped without a verdict; `failure` is what it comes to all the same.
+    #[cold]
+    #[inline(never)]
+    fn abandon(&self, admitted: Word, failure: Option<Mark>) {
+        let outcome = failure.map_or(Outcome::NoVote, Outcome::Vote);
+        let settled = self.machine.settle(admitted, outcome, None, self);
+        self.count(settled, outcome, ABANDONED);
+    }
+
+    fn count(&self, settled: Settled, outcome: Outcome, no_vote: usize) {
+        self.counters.add(match (settled, outcome) {
+            (Settled::Lost, _) => LOST,
+            (Settled::Counted, Outcome::NoVote) => no_vote,
+            (Settled::Counted, Outcome::Vote(mark)) => {
+                usize::from(mark.failed()) * 2 + usize::from(mark.slow())
+            }
+        });
+    }
+
+    /// Its name, as declared.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its state now. An open breaker whose wait is over stays open until the next call asks.
+    pub fn state(&self) -> State {
+        self.machine.load().state()
+    }
+
+    /// How many transitions it has made, modulo 2²⁴, counted from 1.
+    pub fn generation(&self) -> u32 {
+        self.machine.load().generation()
+    }
+
+    /// What the present state has counted: outcomes in the window, or probes that are in.
+    pub fn window(&self) -> Window {
+        self.machine.counted(self.machine.load(), &self.live.load())
+    }
+
+    /// How long it will still be open; `None` if it is not open or the wait is over.
+    pub fn retry_after(&self) -> Option<Duration> {
+        let word = self.machine.load();
+        let (end, fine) = word.end();
+        let left = Nanos::from_ms(end).since(self.now(fine));
+        (word.state() == State::Open && left > Nanos::ZERO).then(|| left.to_duration())
+    }
+
+    /// The options as they are now.
+    pub fn options(&self) -> BreakerOptions {
+        self.live.load()
+    }
+}
+
+impl Ground for CircuitBreaker {
+    fn options(&self) -> BreakerOptions {
+        self.live.load()
+    }
+
+    fn now(&self, fine: bool) -> Nanos {
+        if fine { time::now() } else { time::coarse() }
+    }
+
+    fn transition(&self, transition: Transition) {
+        let Transition { from, to, generation, reason, window } = transition;
+        let policy = self.name;
+        let observed = from == State::ObserveOnly && reason != TripReason::Manual;
+        let event = if observed {
+            Event::WouldOpen { policy, generation, reason, window }
+        } else {
+            Event::Transition { policy, from, to, generation, reason, window }
+        };
+        self.delivery.hand_in(generation, event);
+    }
+}
+
+impl fmt::Debug for CircuitBreaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CircuitBreaker")
+            .field("name", &self.name)
+            .field("state", &self.state())
+            .field("generation", &self.generation())
+            .field("window", &self.window())
+            .finish()
+    }
+}
