@@ -24,4 +24,6 @@ pub(crate) use primitive::*;
 pub(crate) mod fixed {
     pub(crate) use core::sync::atomic::AtomicU64;
     pub(crate) use std::sync::{Mutex, OnceLock, PoisonError};
+    #[cfg(feature = "test-util")]
+    pub(crate) use std::sync::{Arc, MutexGuard};
 }

@@ -1,5 +1,22 @@
 //! Time: readings, the clock, the timer, the ambient deadline.
 
+mod clock;
+mod deadline;
+#[cfg(feature = "test-util")]
+pub(crate) mod manual;
 mod nanos;
+mod sleep;
+#[cfg(feature = "test-util")]
+mod span;
+mod timer;
 
+#[cfg(feature = "test-util")]
+pub(crate) use clock::Stopwatch;
+pub use clock::{coarse, now, warm_up};
+pub(crate) use deadline::Ambient;
+pub use deadline::{Attached, Deadline};
 pub use nanos::Nanos;
+pub use sleep::{Sleep, sleep, sleep_blocking};
+#[cfg(feature = "test-util")]
+pub use span::IntoSpan;
+pub use timer::Timer;

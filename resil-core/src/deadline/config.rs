@@ -1,0 +1,76 @@
+//! How a deadline is declared.
+
+use super::DeadlineLimit;
+use crate::cell::Counters;
+use crate::contract::{InvalidOption, Location};
+use crate::time::Nanos;
+use core::time::Duration;
+
+/// Declares a [`DeadlineLimit`].
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a builder does nothing until `build`"]
+pub struct DeadlineLimitBuilder {
+    name: &'static str,
+    location: &'static Location<'static>,
+    after: Option<Duration>,
+}
+
+impl DeadlineLimitBuilder {
+    pub(super) const fn new(name: &'static str, location: &'static Location<'static>) -> Self {
+        Self {
+            name,
+            location,
+            after: None,
+        }
+    }
+
+    /// How long a call may take in all.
+    ///
+    /// # Default
+    /// None, it is required. From 1 ns; above 584 years it never ends.
+    pub const fn after(mut self, after: Duration) -> Self {
+        self.after = Some(after);
+        self
+    }
+
+    /// The deadline.
+    ///
+    /// # Panics
+    /// If an option is missing or out of range: an error of compilation in a `static`.
+    #[track_caller]
+    #[must_use]
+    pub const fn build(self) -> DeadlineLimit {
+        match self.try_build() {
+            Ok(limit) => limit,
+            Err(invalid) => panic!("{}", invalid.problem()),
+        }
+    }
+
+    /// The deadline, or what is wrong with it.
+    ///
+    /// # Errors
+    /// If an option is missing or out of range.
+    pub const fn try_build(self) -> Result<DeadlineLimit, InvalidOption> {
+        let after = match self.after {
+            None => {
+                return Err(InvalidOption::new(
+                    "after",
+                    "`after` is required: a deadline has no default",
+                ));
+            }
+            Some(Duration::ZERO) => {
+                return Err(InvalidOption::new(
+                    "after",
+                    "`after` must be at least 1 ns; leave the deadline out for none",
+                ));
+            }
+            Some(after) => Nanos::from_duration(after),
+        };
+        Ok(DeadlineLimit {
+            name: self.name,
+            location: self.location,
+            after,
+            counters: Counters::new(),
+        })
+    }
+}

@@ -1,0 +1,101 @@
+//! Limits a whole call: all attempts, waits and sleeps included.
+
+mod config;
+mod limit;
+
+use crate::cell::Counters;
+use crate::contract::{Counter, Kind, Location, Policy, Setting, Value};
+use crate::time::{Nanos, now};
+use core::fmt;
+use core::time::Duration;
+
+pub use config::DeadlineLimitBuilder;
+pub use limit::CallDeadline;
+
+/// Ends a call of an async function that takes longer than `after` in all.
+///
+/// The attempt that runs when the time is up is dropped, and no other begins; no wait begins that would end later. What
+/// the body calls sees the same deadline: see [`Deadline`](crate::time::Deadline). If a caller's deadline is
+/// sooner, that one counts, and its owner reports it.
+///
+/// # Examples
+/// ```
+/// use core::time::Duration;
+/// use resil_core::DeadlineLimit;
+///
+/// static CHECKOUT: DeadlineLimit = DeadlineLimit::builder("shop::checkout").after(Duration::from_secs(1)).build();
+/// let call = CHECKOUT.start();
+/// assert!(call.deadline().remaining() <= Some(Duration::from_secs(1)));
+/// ```
+pub struct DeadlineLimit {
+    name: &'static str,
+    location: &'static Location<'static>,
+    after: Nanos,
+    counters: Counters<1>,
+}
+
+/// Calls that were ended, or whose attempt was not begun, because a deadline had passed.
+const EXCEEDED: usize = 0;
+
+impl DeadlineLimit {
+    /// Begins a deadline of this name: `module::path::function`.
+    #[track_caller]
+    pub const fn builder(name: &'static str) -> DeadlineLimitBuilder {
+        DeadlineLimitBuilder::new(name, Location::caller())
+    }
+
+    /// How long a call may take.
+    pub const fn after(&self) -> Duration {
+        self.after.to_duration()
+    }
+
+    /// A call begins.
+    ///
+    /// # Cost
+    /// One clock reading.
+    #[inline]
+    pub fn start(&'static self) -> CallDeadline {
+        CallDeadline::new(self, now().plus(self.after))
+    }
+}
+
+impl Policy for DeadlineLimit {
+    fn kind(&self) -> Kind {
+        Kind::Deadline
+    }
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
+
+    fn state(&self) -> &'static str {
+        "-"
+    }
+
+    fn settings(&self, visit: &mut dyn FnMut(Setting)) {
+        visit(Setting {
+            name: "after",
+            value: Value::Duration(self.after()),
+        });
+    }
+
+    fn counters(&self, visit: &mut dyn FnMut(Counter)) {
+        visit(Counter {
+            name: "exceeded",
+            value: self.counters.get(EXCEEDED),
+        });
+    }
+}
+
+impl fmt::Debug for DeadlineLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeadlineLimit")
+            .field("name", &self.name)
+            .field("after", &self.after())
+            .finish_non_exhaustive()
+    }
+}

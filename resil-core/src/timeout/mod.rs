@@ -1,0 +1,121 @@
+//! Limits one attempt: how long the body may take, gates and waits excluded.
+
+mod config;
+mod limit;
+
+use crate::cell::Counters;
+use crate::contract::{Counter, Kind, Location, Policy, Setting, Value};
+use crate::time::Nanos;
+use core::fmt;
+use core::time::Duration;
+
+pub use config::TimeoutBuilder;
+pub use limit::AttemptLimit;
+
+/// Ends an attempt of an async function that takes longer than `after`.
+///
+/// The body is polled first and the clock looked at afterwards: a result that is ready when the time is up still counts.
+/// The time is counted from the first poll that had to wait. The body of an attempt that timed out is dropped.
+///
+/// # Examples
+/// ```
+/// use core::time::Duration;
+/// use resil_core::{Policy, Timeout};
+///
+/// static CHARGE: Timeout = Timeout::builder("shop::charge").after(Duration::from_millis(200)).build();
+/// assert_eq!(CHARGE.after(), Some(Duration::from_millis(200)));
+/// assert_eq!(CHARGE.name(), "shop::charge");
+/// ```
+pub struct Timeout {
+    name: &'static str,
+    location: &'static Location<'static>,
+    /// `None`: each call brings its own.
+    after: Option<Nanos>,
+    counters: Counters<2>,
+}
+
+/// Attempts that were ended by their timeout.
+const TIMED_OUT: usize = 0;
+/// Attempts that were ended, or not begun, because a deadline from outside had passed.
+const CUT_SHORT: usize = 1;
+
+impl Timeout {
+    /// Begins a timeout of this name: `module::path::function`.
+    #[track_caller]
+    pub const fn builder(name: &'static str) -> TimeoutBuilder {
+        TimeoutBuilder::new(name, Location::caller())
+    }
+
+    /// How long an attempt may take; `None` if each call says.
+    pub const fn after(&self) -> Option<Duration> {
+        match self.after {
+            Some(after) => Some(after.to_duration()),
+            None => None,
+        }
+    }
+
+    /// The limit of one attempt.
+    ///
+    /// # Panics
+    /// If `after` was not set: [`limit_of`](Self::limit_of) is for that.
+    #[inline]
+    #[track_caller]
+    pub const fn limit(&'static self) -> AttemptLimit {
+        match self.after {
+            Some(after) => AttemptLimit::new(self, after),
+            None => panic!("this timeout has no `after`: use `limit_of`"),
+        }
+    }
+
+    /// The limit of one attempt, where it is known only at the call. With 0 the attempt times out without having begun.
+    #[inline]
+    pub const fn limit_of(&'static self, after: Duration) -> AttemptLimit {
+        AttemptLimit::new(self, Nanos::from_duration(after))
+    }
+}
+
+impl Policy for Timeout {
+    fn kind(&self) -> Kind {
+        Kind::Timeout
+    }
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
+
+    fn state(&self) -> &'static str {
+        "-"
+    }
+
+    fn settings(&self, visit: &mut dyn FnMut(Setting)) {
+        let value = self.after().map_or(Value::Word("by call"), Value::Duration);
+        visit(Setting {
+            name: "after",
+            value,
+        });
+    }
+
+    fn counters(&self, visit: &mut dyn FnMut(Counter)) {
+        visit(Counter {
+            name: "timed_out",
+            value: self.counters.get(TIMED_OUT),
+        });
+        visit(Counter {
+            name: "cut_short",
+            value: self.counters.get(CUT_SHORT),
+        });
+    }
+}
+
+impl fmt::Debug for Timeout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timeout")
+            .field("name", &self.name)
+            .field("after", &self.after())
+            .finish_non_exhaustive()
+    }
+}
