@@ -10,8 +10,6 @@ mod circuit_breaker_models;
 mod contract;
 #[cfg(not(resil_loom))]
 mod deadline;
-#[cfg(not(resil_loom))]
-mod deadline;
 pub mod rng;
 mod sync;
 #[cfg(feature = "test-util")]
@@ -25,10 +23,6 @@ pub use cell::jitter::Jitter;
 #[cfg(not(resil_loom))]
 pub use circuit_breaker::{CircuitBreaker, CircuitBreakerBuilder, Permit};
 pub use contract::*;
-#[cfg(not(resil_loom))]
-pub use deadline::{CallDeadline, DeadlineLimit, DeadlineLimitBuilder};
-#[cfg(not(resil_loom))]
-pub use timeout::{AttemptLimit, Timeout, TimeoutBuilder};
 #[cfg(not(resil_loom))]
 pub use deadline::{CallDeadline, DeadlineLimit, DeadlineLimitBuilder};
 #[cfg(not(resil_loom))]

@@ -3,9 +3,6 @@
 mod attempt;
 #[cfg(feature = "test-util")]
 mod blocking;
-mod attempt;
-#[cfg(feature = "test-util")]
-mod blocking;
 mod classify;
 mod convert;
 mod judge;
@@ -15,7 +12,6 @@ mod rejected;
 mod verdict;
 mod watch;
 
-pub use attempt::{Attempt, Limit, Limited, Limits, attempt, call, limited};
 pub use attempt::{Attempt, Limit, Limited, Limits, attempt, call, limited};
 pub use classify::Classify;
 pub use convert::FromRejected;
