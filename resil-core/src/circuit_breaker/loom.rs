@@ -1,0 +1,265 @@
+//! Models of the breaker's transitions under every interleaving of two threads.
+//!
+//! Each model says what it proves. Bounds: two threads, one or two calls each, a window of two or three, the preemptions that
+//! `LOOM_MAX_PREEMPTIONS` allows (without it: all).
+//!
+//! # Mutants
+//! | changed | caught by |
+//! |---|---|
+//! | `CountWindow::sync` does nothing | `two_failures_that_complete_the_window_open_it_once`, `a_failure_and_the_success_that_completes_min_calls_open` |
+//! | `place` and the words exchanged with Relaxed | the same two |
+//! | a bad mark is counted after it is set | `a_word_that_is_clean_tells_the_truth` |
+//! | a cleared mark is not taken back | `a_word_that_is_clean_tells_the_truth` |
+//! | `Epoch` not compared in `CountWindow::set` | `a_late_failure_does_not_reach_the_next_window` |
+//! | `stop_looking` without the revision | `a_change_of_options_is_not_slept_through` |
+//! | `evaluate` reads the options before the word | `a_change_of_options_is_not_slept_through` |
+//! | a probe is admitted by load and store | `exactly_as_many_probes_as_asked_for` |
+//! | `vote` without the generation | `a_stale_outcome_does_not_judge_the_probes` |
+
+// What the models do not use of the files they take in is used by the library.
+#![allow(dead_code)]
+
+#[path = "decide.rs"]
+mod decide;
+#[path = "machine.rs"]
+mod machine;
+#[path = "options.rs"]
+mod options;
+#[path = "word.rs"]
+mod word;
+
+use crate::cell::Ratio;
+use crate::cell::window::Mark;
+use crate::contract::State;
+use crate::sync::{Arc, AtomicU32, Ordering, thread};
+use crate::time::Nanos;
+use machine::{Ground, Machine, Outcome, Settled, Transition};
+use options::BreakerOptions;
+use word::Word;
+
+const GOOD: Outcome = Outcome::Vote(Mark::GOOD);
+const FAILED: Outcome = Outcome::Vote(Mark::new(true, false));
+
+/// A breaker whose clock stands still; its failure rate may change.
+struct Stand {
+    machine: Machine<1>,
+    options: BreakerOptions,
+    percent: AtomicU32,
+    /// Transitions so far; not part of the model.
+    told: std::sync::Mutex<Vec<Transition>>,
+}
+
+impl Stand {
+    fn new(window: u32, percent: u32) -> Arc<Self> {
+        let options = BreakerOptions {
+            window,
+            min_calls: window,
+            failure_rate: Ratio::ONE,
+            slow_call: Nanos::MAX,
+            slow_rate: Ratio::ONE,
+            open_for: Nanos::from_ms(1),
+            open_factor: 1,
+            open_cap: Nanos::MAX,
+            open_jitter: Ratio::ZERO,
+            max_open_for: Nanos::MAX,
+            probes: 1,
+            probe_timeout: Nanos::MAX,
+        };
+        let (percent, told) = (AtomicU32::new(percent), std::sync::Mutex::default());
+        Arc::new(Self { machine: Machine::new(), options, percent, told })
+    }
+
+    fn admit(&self) -> Word {
+        self.machine.admit(self).expect("closed")
+    }
+
+    fn settle(&self, admitted: Word, outcome: Outcome) -> Settled {
+        self.machine.settle(admitted, outcome, None, self)
+    }
+
+    fn call(&self, outcome: Outcome) {
+        let _ = self.settle(self.admit(), outcome);
+    }
+
+    fn state(&self) -> State {
+        self.machine.load().state()
+    }
+
+    fn transitions(&self) -> usize {
+        self.told.lock().unwrap().len()
+    }
+
+    fn failures(&self) -> u32 {
+        self.machine.counted(self.machine.load(), &self.options()).failures
+    }
+}
+
+impl Ground for Stand {
+    fn options(&self) -> BreakerOptions {
+        let failure_rate = Ratio::percent(self.percent.load(Ordering::Relaxed));
+        BreakerOptions { failure_rate, ..self.options }
+    }
+
+    fn now(&self, _fine: bool) -> Nanos {
+        Nanos::from_ms(1_000)
+    }
+
+    fn transition(&self, transition: Transition) {
+        self.told.lock().unwrap().push(transition);
+    }
+}
+
+/// Runs `one` beside `other`, then `after`.
+fn beside(
+    stand: Arc<Stand>,
+    one: impl FnOnce(&Stand) + Send + 'static,
+    other: impl FnOnce(&Stand),
+    after: impl FnOnce(&Stand),
+) {
+    let theirs = Arc::clone(&stand);
+    let thread = thread::spawn(move || one(&theirs));
+    other(&stand);
+    thread.join().unwrap();
+    after(&stand);
+}
+
+/// Two failures, neither of which sees `min_calls` reached without the other: one of them opens, and only one.
+#[test]
+fn loom_two_failures_that_complete_the_window_open_it_once() {
+    loom::model(|| {
+        beside(Stand::new(2, 100), |s| s.call(FAILED), |s| s.call(FAILED), |s| {
+            assert_eq!((s.state(), s.transitions()), (State::Open, 1));
+        });
+    });
+}
+
+/// B6, B11: the failure may be marked after the success has completed `min_calls`; one of the two opens.
+#[test]
+fn loom_a_failure_and_the_success_that_completes_min_calls_open() {
+    loom::model(|| {
+        let stand = Stand::new(2, 50);
+        let (failing, succeeding) = (stand.admit(), stand.admit());
+        let fail = move |s: &Stand| assert_eq!(s.settle(failing, FAILED), Settled::Counted);
+        let succeed = move |s: &Stand| drop(s.settle(succeeding, GOOD));
+        beside(stand, fail, succeed, |s| {
+            assert_eq!((s.state(), s.transitions()), (State::Open, 1));
+        });
+    });
+}
+
+/// A success that skips the window because its word is clean has skipped nothing: at no time is a word clean while a bad
+/// mark stands, and a window's worth of successes makes it clean again.
+#[test]
+fn loom_a_word_that_is_clean_tells_the_truth() {
+    loom::model(|| {
+        let stand = Stand::new(2, 100);
+        stand.call(GOOD);
+        stand.call(GOOD);
+        assert!(stand.machine.load().is_clean());
+        let look = |s: &Stand| {
+            s.call(GOOD);
+            // In this order: a mark that was set after the count would be behind the word.
+            let marked = s.failures() > 0;
+            assert!(!(marked && s.machine.load().is_clean()));
+        };
+        beside(stand, |s| s.call(FAILED), look, |s| {
+            assert!(s.failures() <= 1);
+            for _ in 0..2 {
+                s.call(GOOD);
+            }
+            assert!(s.machine.load().is_clean());
+            assert_eq!((s.failures(), s.state()), (0, State::Closed));
+        });
+    });
+}
+
+/// B1, CB13: a failure that was admitted before a reset is lost, or counted in the window that the reset ended.
+#[test]
+fn loom_a_late_failure_does_not_reach_the_next_window() {
+    loom::model(|| {
+        let stand = Stand::new(3, 100);
+        let late = stand.admit();
+        let reset = |s: &Stand| {
+            s.machine.reset(s);
+            s.call(FAILED);
+        };
+        beside(stand, move |s| drop(s.settle(late, FAILED)), reset, |s| {
+            assert_eq!(s.failures(), 1, "only the failure of the new window");
+            s.call(FAILED);
+            assert_eq!(s.state(), State::Closed, "two of three");
+            s.call(FAILED);
+            assert_eq!(s.state(), State::Open);
+        });
+    });
+}
+
+/// B34: of two calls that find the wait over, exactly `probes` are admitted.
+#[test]
+fn loom_exactly_as_many_probes_as_asked_for() {
+    loom::model(|| {
+        let stand = Stand::new(1, 100);
+        stand.machine.word.store(Word::open(2, 1_000, false).0, Ordering::Relaxed);
+        let theirs = Arc::clone(&stand);
+        let thread = thread::spawn(move || theirs.machine.admit(&*theirs).is_ok());
+        let mine = stand.machine.admit(&*stand).is_ok();
+        let admitted = u32::from(mine) + u32::from(thread.join().unwrap());
+        assert_eq!((admitted, stand.state(), stand.transitions()), (1, State::HalfOpen, 1));
+    });
+}
+
+/// B1, B2, CB26: the outcome of a call from before the trip neither judges a probe nor takes its place.
+#[test]
+fn loom_a_stale_outcome_does_not_judge_the_probes() {
+    for (late_outcome, verdict, state) in
+        [(FAILED, GOOD, State::Closed), (Outcome::NoVote, GOOD, State::Closed), (GOOD, FAILED, State::Open)]
+    {
+        loom::model(move || {
+            let stand = Stand::new(1, 100);
+            let late = stand.admit();
+            stand.machine.word.store(Word::open(2, 1_000, false).0, Ordering::Relaxed);
+            let probe = stand.admit();
+            let stale = move |s: &Stand| assert_eq!(s.settle(late, late_outcome), Settled::Lost);
+            let judge = move |s: &Stand| assert_eq!(s.settle(probe, verdict), Settled::Counted);
+            beside(stand, stale, judge, move |s| assert_eq!(s.state(), state));
+        });
+    }
+}
+
+/// B5, B9: a probe that is given back while another asks leaves exactly one place.
+#[test]
+fn loom_an_abandoned_probe_gives_its_place_back_once() {
+    loom::model(|| {
+        let stand = Stand::new(1, 100);
+        stand.machine.word.store(Word::open(2, 1_000, false).0, Ordering::Relaxed);
+        let probe = stand.admit();
+        let theirs = Arc::clone(&stand);
+        let thread = thread::spawn(move || drop(theirs.settle(probe, Outcome::NoVote)));
+        let mine = stand.machine.admit(&*stand).is_ok();
+        thread.join().unwrap();
+        assert_eq!(stand.machine.load().probes().issued, u32::from(mine));
+        assert_eq!(stand.machine.admit(&*stand).is_ok(), !mine);
+    });
+}
+
+/// B6: a change of options that meets an outcome just as that stops looking is seen by the next outcome.
+#[test]
+fn loom_a_change_of_options_is_not_slept_through() {
+    loom::model(|| {
+        let stand = Stand::new(4, 100);
+        for outcome in [FAILED, FAILED, FAILED, GOOD] {
+            stand.call(outcome);
+        }
+        stand.machine.revise();
+        let change = |s: &Stand| {
+            s.percent.store(25, Ordering::Relaxed);
+            s.machine.revise();
+        };
+        beside(stand, change, |s| s.call(GOOD), |s| {
+            if s.state() == State::Closed {
+                // Of the window, one in four has failed: as much as it takes now.
+                s.call(GOOD);
+            }
+            assert_eq!(s.state(), State::Open);
+        });
+    });
+}
