@@ -10,6 +10,10 @@ mod circuit_breaker_models;
 mod contract;
 #[cfg(not(resil_loom))]
 mod deadline;
+#[cfg(not(resil_loom))]
+mod fallback;
+#[cfg(not(resil_loom))]
+mod retry;
 pub mod rng;
 mod sync;
 #[cfg(feature = "test-util")]
@@ -25,5 +29,11 @@ pub use circuit_breaker::{CircuitBreaker, CircuitBreakerBuilder, Permit};
 pub use contract::*;
 #[cfg(not(resil_loom))]
 pub use deadline::{CallDeadline, DeadlineLimit, DeadlineLimitBuilder};
+#[cfg(not(resil_loom))]
+pub use fallback::{Cause, Ended, EndedAs, Fallback, FallbackBuilder};
+#[cfg(not(resil_loom))]
+pub use retry::{
+    Attempts, DEFAULT_BACKOFF, DEFAULT_JITTER, DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_PUSHBACK, Retry, RetryBuilder,
+};
 #[cfg(not(resil_loom))]
 pub use timeout::{AttemptLimit, Timeout, TimeoutBuilder};

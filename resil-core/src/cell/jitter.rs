@@ -114,12 +114,12 @@ mod tests {
             Jitter::Equal,
             Jitter::Decorrelated,
         ] {
-            let mut drawn = vec![Nanos::ZERO; 100_000];
+            let mut last_draws = vec![Nanos::ZERO; 100_000];
             for n in 0..=20 {
-                for last in &mut drawn {
+                for last in &mut last_draws {
                     *last = backoff.draw(jitter, n, *last);
                 }
-                let draws: Vec<u64> = drawn.iter().map(|drawn| drawn.0).collect();
+                let draws: Vec<u64> = last_draws.iter().map(|draw| draw.0).collect();
                 let most = draws.iter().max().expect("many");
                 assert!(*most <= 1_000 * MS, "{jitter:?} drew {most} ns at try {n}");
                 let spread = deviation(&draws);

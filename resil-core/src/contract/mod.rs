@@ -8,6 +8,8 @@ mod convert;
 mod judge;
 mod observe;
 mod policy;
+#[cfg(all(test, not(resil_loom)))]
+mod recorded;
 mod rejected;
 mod verdict;
 mod watch;
@@ -22,6 +24,8 @@ pub use observe::{
 pub(crate) use observe::{emit, has_observer};
 pub use policy::{Counter, InvalidOption, Kind, Location, Policy, Setting, Value};
 pub use crate::cell::Ratio;
+#[cfg(all(test, not(resil_loom)))]
+pub(crate) use recorded::recorded;
 pub use rejected::{Reason, Rejected};
 pub use verdict::{Judgement, Verdict};
 pub use watch::Watched;

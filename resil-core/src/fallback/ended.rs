@@ -1,0 +1,207 @@
+//! How a call ended, and whether that is something to answer for.
+//!
+//! Invariant: an outcome that is not to be answered for comes out as it went in. Ignored and aborted outcomes never are.
+//!
+//! Which of the three readings of a return type applies is settled by method lookup: the inherent methods for
+//! `Result` and `Option` come before the trait for all the rest.
+
+use super::Cause;
+use crate::contract::{Judgement, Rejected, Verdict};
+use core::convert::Infallible;
+
+/// How a call of a function that returns `R` ended, before a fallback is asked.
+#[derive(Clone, Copy, Debug)]
+pub enum Ended<R> {
+    /// The body returned, and this is what it was judged to be.
+    Returned(R, Judgement),
+    /// A gate refused, or time ran out.
+    Rejected(Rejected),
+}
+
+impl<T, E> Ended<Result<T, E>> {
+    /// The outcome, or what a fallback has to answer for: a refusal, or an `Err` that counts as a failure.
+    ///
+    /// # Errors
+    /// The cause.
+    #[inline]
+    pub fn cause(self) -> Result<Result<T, E>, Cause<E>> {
+        match self {
+            Self::Returned(Err(error), judgement) if judgement.falls_back() => {
+                Err(Cause::Error(error))
+            }
+            Self::Returned(outcome, _) => Ok(outcome),
+            Self::Rejected(rejected) => Err(Cause::Rejected(rejected)),
+        }
+    }
+
+    /// The outcome that the cause [`Cause::Error`] was taken from, for a fallback that answers only for other causes.
+    ///
+    /// # Errors
+    /// Always: the error.
+    #[inline]
+    pub fn outcome_of(error: E) -> Result<T, E> {
+        Err(error)
+    }
+}
+
+impl<T> Ended<Option<T>> {
+    /// The outcome, or what a fallback has to answer for: a refusal, or a `None` that no pattern ignores or aborts.
+    ///
+    /// # Errors
+    /// The cause.
+    #[inline]
+    pub fn cause(self) -> Result<Option<T>, Cause<()>> {
+        match self {
+            Self::Returned(None, judgement) if answers_for_none(judgement) => Err(Cause::Error(())),
+            Self::Returned(outcome, _) => Ok(outcome),
+            Self::Rejected(rejected) => Err(Cause::Rejected(rejected)),
+        }
+    }
+
+    /// The outcome that the cause [`Cause::Error`] was taken from, for a fallback that answers only for other causes.
+    #[inline]
+    pub const fn outcome_of((): ()) -> Option<T> {
+        None
+    }
+}
+
+/// A `None` that no pattern speaks of is judged a success, and still has no value to give.
+#[inline]
+const fn answers_for_none(judgement: Judgement) -> bool {
+    match judgement.verdict() {
+        Verdict::Success => true,
+        Verdict::Failure => judgement.falls_back(),
+        Verdict::Ignored => false,
+    }
+}
+
+/// The reading of return types that know no errors.
+pub trait EndedAs<R>: Sized {
+    /// The outcome, or the refusal that a fallback has to answer for.
+    ///
+    /// # Errors
+    /// The cause.
+    fn cause(self) -> Result<R, Cause<Infallible>>;
+
+    /// There is no such outcome.
+    fn outcome_of(error: Infallible) -> R {
+        match error {}
+    }
+}
+
+impl<R> EndedAs<R> for Ended<R> {
+    #[inline]
+    fn cause(self) -> Result<R, Cause<Infallible>> {
+        match self {
+            Self::Returned(outcome, _) => Ok(outcome),
+            Self::Rejected(rejected) => Err(Cause::Rejected(rejected)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Reason;
+
+    const TIMED_OUT: Rejected = Rejected::new(Reason::TimedOut, "f");
+    const DECLINED: Result<u8, &str> = Err("declined");
+
+    #[test]
+    fn f02_a_fallback_answers_for_refusals_and_failures() {
+        assert_eq!(
+            Ended::<Result<u8, &str>>::Rejected(TIMED_OUT).cause(),
+            Err(Cause::Rejected(TIMED_OUT))
+        );
+        for judgement in [Judgement::FAILURE, Judgement::TRANSIENT] {
+            assert_eq!(
+                Ended::Returned(DECLINED, judgement).cause(),
+                Err(Cause::Error("declined"))
+            );
+        }
+    }
+
+    #[test]
+    fn f02_not_for_ignored_and_aborted_outcomes() {
+        for judgement in [
+            Judgement::IGNORED,
+            Judgement::TRANSIENT.ignore(),
+            Judgement::TRANSIENT.abort(),
+        ] {
+            assert_eq!(
+                Ended::Returned(DECLINED, judgement).cause(),
+                Ok(DECLINED),
+                "{judgement:?}"
+            );
+            assert_eq!(
+                Ended::Returned(None::<u8>, judgement).cause(),
+                Ok(None),
+                "{judgement:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn r13_a_value_that_counts_as_a_failure_is_returned_itself() {
+        let unavailable: Result<u16, &str> = Ok(503);
+        assert_eq!(
+            Ended::Returned(unavailable, Judgement::TRANSIENT).cause(),
+            Ok(unavailable)
+        );
+        assert_eq!(
+            Ended::Returned(Some(503), Judgement::TRANSIENT).cause(),
+            Ok(Some(503))
+        );
+    }
+
+    #[test]
+    fn none_is_answered_for_whether_or_not_a_pattern_calls_it_a_failure() {
+        for judgement in [Judgement::SUCCESS, Judgement::FAILURE, Judgement::TRANSIENT] {
+            assert_eq!(
+                Ended::Returned(None::<u8>, judgement).cause(),
+                Err(Cause::Error(()))
+            );
+        }
+        assert_eq!(
+            Ended::<Option<u8>>::Rejected(TIMED_OUT).cause(),
+            Err(Cause::Rejected(TIMED_OUT))
+        );
+        assert_eq!(
+            Ended::Returned(Some(1), Judgement::SUCCESS).cause(),
+            Ok(Some(1))
+        );
+    }
+
+    /// A return type that is opaque to the caller.
+    fn opaque() -> impl Iterator<Item = u8> {
+        [1, 2].into_iter()
+    }
+
+    #[test]
+    fn a_plain_return_type_is_answered_for_only_when_it_was_refused() {
+        assert_eq!(Ended::Returned(7, Judgement::FAILURE).cause(), Ok(7));
+        assert_eq!(
+            Ended::<u8>::Rejected(TIMED_OUT).cause(),
+            Err(Cause::Rejected(TIMED_OUT))
+        );
+        let ended: Ended<_> = Ended::Returned(opaque(), Judgement::SUCCESS);
+        assert_eq!(ended.cause().map(Iterator::count), Ok(2));
+    }
+
+    #[test]
+    fn an_error_without_a_handler_of_its_own_goes_through_as_it_was() {
+        fn only_refusals<T>(ended: Ended<Result<T, String>>, instead: T) -> Result<T, String> {
+            match ended.cause() {
+                Ok(outcome) => outcome,
+                Err(Cause::Rejected(_)) => Ok(instead),
+                Err(Cause::Error(error)) => Ended::<Result<T, String>>::outcome_of(error),
+            }
+        }
+        let failed = Ended::Returned(Err::<u8, _>("down".to_owned()), Judgement::FAILURE);
+        assert_eq!(only_refusals(failed, 0), Err("down".to_owned()));
+        assert_eq!(only_refusals(Ended::Rejected(TIMED_OUT), 0), Ok(0));
+        assert_eq!(Ended::<Option<u8>>::outcome_of(()), None);
+        // For a plain type it exists as well, so that one expansion fits all.
+        let _: fn(Infallible) -> u8 = Ended::<u8>::outcome_of;
+    }
+}

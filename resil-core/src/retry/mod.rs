@@ -1,0 +1,246 @@
+//! Calls again after a failure that another attempt may mend.
+//!
+//! Invariant: the static holds options and counters, nothing of any call. `calls` is the sum of the six outcome
+//! counters, `attempts` is that and the retries.
+//!
+//! # Source
+//! Backoff and jitter: see [`Backoff`](crate::Backoff) and [`Jitter`](crate::Jitter).
+
+mod attempts;
+mod config;
+mod options;
+mod schedule;
+#[cfg(all(test, feature = "test-util"))]
+mod tests;
+
+pub use attempts::Attempts;
+pub use config::{
+    DEFAULT_BACKOFF, DEFAULT_JITTER, DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_PUSHBACK, RetryBuilder,
+};
+
+use crate::cell::Counters;
+use crate::cell::jitter::Jitter;
+use crate::contract::{Counter, Kind, Location, Policy, Setting, Value};
+use crate::time::Nanos;
+use core::fmt;
+use options::{Most, Options};
+
+/// The counters, by index.
+mod count {
+    /// Calls whose first attempt succeeded.
+    pub(super) const FIRST_TRY: usize = 0;
+    /// Calls that a later attempt saved.
+    pub(super) const RECOVERED: usize = 1;
+    /// Calls that ended although another attempt would have been worth it.
+    pub(super) const EXHAUSTED: usize = 2;
+    /// Calls that ended with what another attempt would not mend, or with an ignored outcome.
+    pub(super) const NOT_RETRIED: usize = 3;
+    /// Calls that ended with a refusal of ours that was not to be retried.
+    pub(super) const REFUSED: usize = 4;
+    /// Calls that panicked or were cancelled.
+    pub(super) const ABANDONED: usize = 5;
+    /// Retries scheduled.
+    pub(super) const RETRIES: usize = 6;
+
+    pub(super) const OUTCOMES: core::ops::Range<usize> = FIRST_TRY..RETRIES;
+    pub(super) const ALL: usize = 7;
+    pub(super) const NAMES: [&str; ALL] = [
+        "first_try",
+        "recovered",
+        "exhausted",
+        "not_retried",
+        "refused",
+        "abandoned",
+        "retries",
+    ];
+}
+
+/// Calls again after a failure that another attempt may mend.
+///
+/// One `static` a function, shared by all its calls; what belongs to one call is in its [`Attempts`].
+///
+/// # Cost
+/// A call whose first attempt succeeds: one count on a line of this thread's own. No clock (unless `within` is set), no
+/// allocation, no randomness.
+///
+/// # Examples
+/// ```
+/// use resil_core::time::{self, Deadline};
+/// use resil_core::{Judgement, Retry};
+///
+/// static FETCH: Retry = Retry::builder("fetch").max_attempts(3).build();
+///
+/// fn fetch(mut once: impl FnMut() -> Result<u32, &'static str>) -> Result<u32, &'static str> {
+///     let mut attempts = FETCH.start();
+///     loop {
+///         let outcome = once();
+///         let judgement = if outcome.is_ok() { Judgement::SUCCESS } else { Judgement::TRANSIENT };
+///         let Some(wait) = attempts.next(judgement, Deadline::NEVER) else { return outcome };
+///         time::sleep_blocking(wait);
+///     }
+/// }
+///
+/// let mut flaky = [Err("reset"), Ok(7)].into_iter();
+/// assert_eq!(fetch(|| flaky.next().expect("two attempts")), Ok(7));
+/// assert_eq!((FETCH.calls(), FETCH.attempts()), (1, 2));
+/// ```
+pub struct Retry {
+    name: &'static str,
+    location: &'static Location<'static>,
+    options: Options,
+    counters: Counters<{ count::ALL }>,
+}
+
+impl Retry {
+    /// A retry with this name, usually the path of the function.
+    #[track_caller]
+    pub const fn builder(name: &'static str) -> RetryBuilder {
+        RetryBuilder::new(name, Location::caller())
+    }
+
+    const fn new(
+        name: &'static str,
+        location: &'static Location<'static>,
+        options: Options,
+    ) -> Self {
+        Self {
+            name,
+            location,
+            options,
+            counters: Counters::new(),
+        }
+    }
+
+    /// Begins a call, whose first attempt is never delayed.
+    #[inline]
+    pub fn start(&self) -> Attempts<'_> {
+        Attempts::new(self, self.options.within)
+    }
+
+    /// The most attempts a call makes, the first one included; `None` if only time limits them.
+    pub const fn max_attempts(&self) -> Option<u32> {
+        match self.options.most {
+            Most::Attempts(most) => Some(most),
+            Most::Unlimited | Most::UntilDeadline => None,
+        }
+    }
+
+    /// How many calls have ended.
+    pub fn calls(&self) -> u64 {
+        count::OUTCOMES
+            .map(|outcome| self.counters.get(outcome))
+            .sum()
+    }
+
+    /// How many attempts these calls made, a refused or still scheduled one included: calls and retries.
+    pub fn attempts(&self) -> u64 {
+        self.calls() + self.retries()
+    }
+
+    /// How many retries were scheduled; as many [`RetryScheduled`](crate::Event::RetryScheduled) events there were.
+    pub fn retries(&self) -> u64 {
+        self.counters.get(count::RETRIES)
+    }
+
+    const fn options(&self) -> &Options {
+        &self.options
+    }
+
+    const fn policy_name(&self) -> &'static str {
+        self.name
+    }
+
+    #[inline]
+    fn count(&self, index: usize) {
+        self.counters.add(index);
+    }
+}
+
+impl Policy for Retry {
+    fn kind(&self) -> Kind {
+        Kind::Retry
+    }
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
+
+    fn state(&self) -> &'static str {
+        "-"
+    }
+
+    fn settings(&self, visit: &mut dyn FnMut(Setting)) {
+        let Options {
+            backoff,
+            jitter,
+            within,
+            on_timeout,
+            on_rejected,
+            max_pushback,
+            ..
+        } = self.options;
+        let mut say = |name, value| visit(Setting { name, value });
+        say(
+            "max",
+            self.max_attempts()
+                .map_or(Value::Word("unlimited"), |most| Value::Count(most.into())),
+        );
+        say("backoff", Value::Word(backoff.as_str()));
+        if !backoff.is_by() {
+            say("base", Value::Duration(backoff.base().to_duration()));
+        }
+        if let Some(factor) = backoff.growth_factor() {
+            say("factor", Value::Count(factor.into()));
+        }
+        if backoff.cap() < Nanos::MAX {
+            say("cap", Value::Duration(backoff.cap().to_duration()));
+        }
+        say("jitter", Value::Word(jitter.as_str()));
+        if let Jitter::PlusMinus(share) = jitter {
+            say("plus_minus", Value::Ratio(share));
+        }
+        let limit = if within < Nanos::MAX {
+            Value::Duration(within.to_duration())
+        } else {
+            Value::Off
+        };
+        say("within", limit);
+        say("on_timeout", yes_or_no(on_timeout));
+        say("on_rejected", yes_or_no(on_rejected));
+        say("max_pushback", Value::Duration(max_pushback));
+    }
+
+    fn counters(&self, visit: &mut dyn FnMut(Counter)) {
+        // Each is read once, so that the sums agree with the parts.
+        let values: [u64; count::ALL] = core::array::from_fn(|index| self.counters.get(index));
+        let calls = values[count::OUTCOMES].iter().sum();
+        visit(Counter {
+            name: "calls",
+            value: calls,
+        });
+        visit(Counter {
+            name: "attempts",
+            value: calls + values[count::RETRIES],
+        });
+        for (name, value) in count::NAMES.into_iter().zip(values) {
+            visit(Counter { name, value });
+        }
+    }
+}
+
+const fn yes_or_no(on: bool) -> Value {
+    Value::Word(if on { "true" } else { "false" })
+}
+
+impl fmt::Debug for Retry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Retry")
+            .field("name", &self.name)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
