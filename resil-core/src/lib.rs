@@ -1,6 +1,8 @@
 //! The policies behind `resil`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(not(resil_loom))]
+mod catalog;
 mod cell;
 #[cfg(not(resil_loom))]
 pub mod circuit_breaker;
@@ -22,6 +24,11 @@ pub mod time;
 #[cfg(not(resil_loom))]
 mod timeout;
 
+#[cfg(not(resil_loom))]
+pub use catalog::{Catalog, Entry, Problem, catalog};
+#[cfg(all(feature = "catalog", not(resil_loom)))]
+#[doc(hidden)]
+pub use {catalog::POLICIES, linkme as __linkme};
 pub use cell::backoff::Backoff;
 pub use cell::jitter::Jitter;
 #[cfg(not(resil_loom))]

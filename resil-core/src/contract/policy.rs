@@ -1,6 +1,7 @@
 //! What every policy can say about itself: kind, name, place, settings, state, counters.
 
 use super::Ratio;
+use core::any::Any;
 use core::fmt;
 use core::time::Duration;
 
@@ -90,7 +91,7 @@ pub struct Counter {
 /// What the catalogue shows of a policy.
 ///
 /// Implemented by every policy of this crate; reading allocates nothing.
-pub trait Policy: Sync {
+pub trait Policy: Any + Sync {
     /// Which kind it is.
     fn kind(&self) -> Kind;
     /// Its name: as declared, or `module::path::function` for what a function has inline.
