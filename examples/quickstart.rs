@@ -16,11 +16,7 @@ enum PayError {
 #[resilient(retry(max = 3, backoff = constant("10ms"), attempt = n), circuit_breaker = "gateway")]
 fn charge(order: u32) -> Result<&'static str, PayError> {
     let up = order == 1 || (order == 2 && n == 3);
-    if up {
-        Ok("charged")
-    } else {
-        Err(PayError::Down)
-    }
+    up.then_some("charged").ok_or(PayError::Down)
 }
 
 fn main() {
