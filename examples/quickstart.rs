@@ -1,6 +1,4 @@
 //! A guarded function: what fails is tried again, and what keeps failing is left alone for a while.
-use resil::{Rejected, resilient};
-
 mod policies {
     resil::registry! { circuit_breaker gateway { window = 10, min_calls = 5, open_for = "10s" } }
 }
@@ -10,15 +8,19 @@ enum PayError {
     #[error("the gateway is down")]
     Down,
     #[error(transparent)]
-    Rejected(#[from] Rejected),
+    Rejected(#[from] resil::Rejected),
 }
 
-#[resilient(retry(max = 3, backoff = constant("10ms"), attempt = n), circuit_breaker = "gateway")]
-fn charge(order: u32) -> Result<&'static str, PayError> {
+#[resil::resilient(retry(max = 3, attempt = n), circuit_breaker = "gateway")]
+fn charge(order: u32) -> Result<String, PayError> {
     let up = order == 1 || (order == 2 && n == 3);
-    up.then_some("charged").ok_or(PayError::Down)
+    up.then(|| format!("paid, attempt {n}"))
+        .ok_or(PayError::Down)
 }
 
 fn main() {
-    (1..=4).for_each(|order| println!("order {order}: {:?}", charge(order)));
+    for order in 1..=4 {
+        let outcome = charge(order).map_err(|error| error.to_string());
+        println!("order {order}: {outcome:?}");
+    }
 }
