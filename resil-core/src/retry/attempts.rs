@@ -3,7 +3,6 @@
 //! Invariant: a call ends in exactly one of the six outcome counters, on whatever path it is left; a scheduled retry is
 //! one count, one event and one wait, and the three agree.
 
-use super::options::Options;
 use super::schedule::{self, Limits};
 use super::{Retry, count};
 use crate::contract::{Event, Judgement, Reason, Rejected, Stop, Verdict, emit};
@@ -12,8 +11,8 @@ use core::time::Duration;
 
 /// The attempts of one call, in order.
 ///
-/// Begun by [`Retry::start`]. After each attempt [`next`](Self::next) says how long to wait before another one, or that the call is over
-/// and its newest outcome is the answer. Nothing of it is shared: concurrent calls neither see nor slow each other.
+/// Begun by [`Retry::start`]. After each attempt [`next`](Self::next) says how long to wait before another one, or that
+/// the call is over and its newest outcome is the answer. Nothing of it is shared: concurrent calls neither see nor slow each other.
 ///
 /// # Cancellation
 /// Dropped before the call is over (the body panicked, the future was dropped, also while it waits) it counts the call
@@ -32,20 +31,13 @@ pub struct Attempts<'a> {
     over: bool,
 }
 
-/// Another attempt.
-#[derive(Clone, Copy)]
-struct Again {
-    wait: Nanos,
-    drawn: Nanos,
-}
-
 impl<'a> Attempts<'a> {
     #[inline]
     pub(super) fn new(retry: &'a Retry, within: Nanos) -> Self {
         let last_start = if within == Nanos::MAX {
             Nanos::MAX
         } else {
-            time::now().plus(within)
+            from_now(within)
         };
         Self {
             retry,
@@ -62,8 +54,8 @@ impl<'a> Attempts<'a> {
         self.number
     }
 
-    /// What it means that a timeout or deadline ended the attempt: a failure, worth another attempt if it was the attempt's
-    /// own timeout and `on_timeout` says so.
+    /// What it means that a timeout or deadline ended the attempt: a failure, worth another attempt if it was the
+    /// attempt's own timeout and `on_timeout` says so.
     #[cold]
     pub fn judge(&self, rejected: &Rejected) -> Judgement {
         let timed_out = matches!(rejected.reason(), Reason::TimedOut);
@@ -72,8 +64,8 @@ impl<'a> Attempts<'a> {
 
     /// After an attempt: `Some(wait)` to sleep for exactly that long and to attempt again, `None` if the call is over.
     ///
-    /// The wait is what the backoff drew, or the callee's `retry_after` if that is longer. There is none that would
-    /// end after `within`, at or past `deadline` or the ambient deadline.
+    /// The wait is what the backoff drew, or the callee's `retry_after` if that is longer. It is never one that would
+    /// end after `within`, or at or after `deadline` or the ambient deadline.
     ///
     /// # Cost
     /// After a success: one count, no reading of the clock. After a failure: one reading if time limits the call.
@@ -82,8 +74,8 @@ impl<'a> Attempts<'a> {
         if !judgement.is_retryable() {
             return self.end(judgement.verdict());
         }
-        let again = self.retry.again(self.at(deadline), judgement.retry_after());
-        self.follow(again)
+        let decision = self.retry.again(self.at(deadline), judgement.retry_after());
+        self.follow(decision)
     }
 
     /// As [`next`](Self::next), where `delay` computes the backoff: called once, and only if another attempt may follow.
@@ -99,30 +91,26 @@ impl<'a> Attempts<'a> {
         if !judgement.is_retryable() {
             return self.end(judgement.verdict());
         }
-        if !self
-            .retry
-            .may_follow(self.at(deadline), judgement.retry_after())
-        {
-            return self.follow(None);
-        }
-        let again = self
-            .retry
-            .again_by(self.at(deadline), judgement.retry_after(), delay());
-        self.follow(again)
+        let asked = judgement.retry_after();
+        let decision = if self.retry.may_follow(self.at(deadline), asked) {
+            self.retry.again_by(self.at(deadline), asked, delay())
+        } else {
+            Decision::OVER
+        };
+        self.follow(decision)
     }
 
     /// After a refusal by one of our own policies: as [`next`](Self::next).
     ///
-    /// Retried only if `on_rejected` says so and the refusal says when to come back. It then waits that long, or longer if the
-    /// backoff says so; the refused attempt counts like one that failed.
+    /// Retried only if `on_rejected` says so and the refusal says when to come back. It then waits that long, or longer
+    /// if the backoff says so, and the refused attempt counts like one that failed.
     #[inline]
     pub fn refused(&mut self, rejected: Rejected, deadline: Deadline) -> Option<Nanos> {
-        let again = self.retry.refused(self.at(deadline), rejected);
-        self.follow(again)
+        let decision = self.retry.refused(self.at(deadline), rejected);
+        self.follow(decision)
     }
 
-    /// Where the call stands, for the slow paths. They take it by value, so that on the fast path it need not be in
-    /// memory.
+    /// Where the call stands, for the slow paths: by value, so that on the fast path it need not be in memory.
     #[inline]
     fn at(&self, deadline: Deadline) -> At {
         At {
@@ -135,11 +123,11 @@ impl<'a> Attempts<'a> {
     }
 
     #[inline]
-    fn follow(&mut self, again: Option<Again>) -> Option<Nanos> {
-        let Some(Again { wait, drawn }) = again else {
+    fn follow(&mut self, Decision { wait, drawn }: Decision) -> Option<Nanos> {
+        if wait == Nanos::MAX {
             self.over = true;
             return None;
-        };
+        }
         self.number = self.number.saturating_add(1);
         self.drawn = drawn;
         Some(wait)
@@ -150,10 +138,10 @@ impl<'a> Attempts<'a> {
     fn end(&mut self, verdict: Verdict) -> Option<Nanos> {
         if !self.over {
             self.over = true;
-            match verdict {
-                Verdict::Success if self.number == 1 => self.retry.count(count::FIRST_TRY),
-                Verdict::Success => self.retry.count(count::RECOVERED),
-                Verdict::Failure | Verdict::Ignored => self.retry.count(count::NOT_RETRIED),
+            if self.number == 1 && matches!(verdict, Verdict::Success) {
+                self.retry.count(count::FIRST_TRY);
+            } else {
+                self.retry.ended_late(verdict);
             }
         }
         None
@@ -182,30 +170,50 @@ struct At {
 impl At {
     fn limits(&self) -> Limits {
         // An outer guard's deadline binds as well, whatever the caller handed over.
+        let deadline = self.deadline.min(Deadline::current()).at();
         Limits {
             last_start: self.last_start,
-            deadline: self.deadline.min(Deadline::current()).at(),
+            deadline,
         }
     }
 }
 
+/// What a slow path decided, in two registers.
+#[derive(Clone, Copy)]
+struct Decision {
+    /// [`Nanos::MAX`] if the call is over; no wait is that long.
+    wait: Nanos,
+    /// What the backoff drew.
+    drawn: Nanos,
+}
+
+impl Decision {
+    const OVER: Self = Self {
+        wait: Nanos::MAX,
+        drawn: Nanos::ZERO,
+    };
+}
+
+#[cold]
+#[inline(never)]
+fn from_now(span: Nanos) -> Nanos {
+    time::now().plus(span)
+}
+
+/// The slow paths: what is counted, told and measured around a decision.
 impl Retry {
     #[cold]
     #[inline(never)]
-    fn again(&self, at: At, asked: Option<Duration>) -> Option<Again> {
+    fn again(&self, at: At, asked: Option<Duration>) -> Decision {
         if !self.may_follow(at, asked) {
-            return None;
+            return Decision::OVER;
         }
-        let Options {
-            backoff, jitter, ..
-        } = self.options();
-        let own = backoff.draw(*jitter, at.number - 1, at.drawn);
-        self.schedule(at, own, asked)
+        self.schedule(at, self.draw(at), asked)
     }
 
     #[cold]
     #[inline(never)]
-    fn again_by(&self, at: At, asked: Option<Duration>, delay: Duration) -> Option<Again> {
+    fn again_by(&self, at: At, asked: Option<Duration>, delay: Duration) -> Decision {
         let own = self
             .options()
             .jitter
@@ -215,25 +223,21 @@ impl Retry {
 
     #[cold]
     #[inline(never)]
-    fn refused(&self, at: At, rejected: Rejected) -> Option<Again> {
+    fn refused(&self, at: At, rejected: Rejected) -> Decision {
         if at.over {
-            return None;
+            return Decision::OVER;
         }
         let Some(asked) = rejected
             .retry_after()
             .filter(|_| self.options().on_rejected)
         else {
             self.count(count::REFUSED);
-            return None;
+            return Decision::OVER;
         };
-        if let Err(stop) = schedule::may_follow(self.options(), at.number, at.limits()) {
-            return self.exhausted(at, stop);
+        match schedule::may_follow(self.options(), at.number, at.limits()) {
+            Ok(()) => self.schedule(at, self.draw(at), Some(asked)),
+            Err(stop) => self.exhausted(at, stop),
         }
-        let Options {
-            backoff, jitter, ..
-        } = self.options();
-        let own = backoff.draw(*jitter, at.number - 1, at.drawn);
-        self.schedule(at, own, Some(asked))
     }
 
     /// Whether another attempt may follow; if not, the call is counted.
@@ -243,16 +247,21 @@ impl Retry {
         if at.over {
             return false;
         }
-        let options = self.options();
-        let verdict = schedule::may_follow(options, at.number, at.limits())
-            .and_then(|()| schedule::is_bearable(options, asked));
-        match verdict {
-            Ok(()) => true,
-            Err(stop) => self.exhausted(at, stop).is_some(),
+        let may_follow = schedule::may_follow(self.options(), at.number, at.limits())
+            .and_then(|()| schedule::is_bearable(self.options(), asked));
+        if let Err(stop) = may_follow {
+            self.exhausted(at, stop);
         }
+        may_follow.is_ok()
     }
 
-    fn schedule(&self, at: At, own: Nanos, asked: Option<Duration>) -> Option<Again> {
+    fn draw(&self, at: At) -> Nanos {
+        self.options()
+            .backoff
+            .draw(self.options().jitter, at.number - 1, at.drawn)
+    }
+
+    fn schedule(&self, at: At, own: Nanos, asked: Option<Duration>) -> Decision {
         let limits = at.limits();
         let wait = schedule::wait(own, asked);
         if limits.exist()
@@ -266,17 +275,27 @@ impl Retry {
             attempt: at.number.saturating_add(1),
             wait: wait.to_duration(),
         });
-        Some(Again { wait, drawn: own })
+        Decision { wait, drawn: own }
     }
 
-    fn exhausted(&self, at: At, stop: Stop) -> Option<Again> {
+    fn exhausted(&self, at: At, stop: Stop) -> Decision {
         self.count(count::EXHAUSTED);
         emit(&Event::RetriesExhausted {
             policy: self.policy_name(),
             attempts: at.number,
             stop,
         });
-        None
+        Decision::OVER
+    }
+
+    /// Not by a success at the first try.
+    #[cold]
+    #[inline(never)]
+    fn ended_late(&self, verdict: Verdict) {
+        self.count(match verdict {
+            Verdict::Success => count::RECOVERED,
+            Verdict::Failure | Verdict::Ignored => count::NOT_RETRIED,
+        });
     }
 
     #[cold]

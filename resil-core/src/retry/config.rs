@@ -265,7 +265,7 @@ enum Unlimited {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::{Policy, Ratio};
+    use crate::contract::Ratio;
 
     const fn ms(n: u64) -> Duration {
         Duration::from_millis(n)
@@ -404,22 +404,5 @@ mod tests {
             jitter_of(builder().backoff(Backoff::by()).jitter(Jitter::Equal)),
             Jitter::Equal
         );
-    }
-
-    #[test]
-    fn the_catalogue_sees_every_option_and_where_it_was_written() {
-        static RETRY: Retry = Retry::builder("mod::f")
-            .backoff(Backoff::exponential(ms(20), ms(200)).factor(3))
-            .jitter(Jitter::PlusMinus(Ratio::percent(20)))
-            .build();
-        let mut shown = Vec::new();
-        RETRY.settings(&mut |setting| shown.push(format!("{} = {}", setting.name, setting.value)));
-        assert_eq!(
-            shown.join("; "),
-            "max = 3; backoff = exponential; base = 20ms; factor = 3; cap = 200ms; jitter = plus_minus; \
-             plus_minus = 20%; within = off; on_timeout = true; on_rejected = false; max_pushback = 10s"
-        );
-        assert_eq!(RETRY.name(), "mod::f");
-        assert!(RETRY.location().file().ends_with("config.rs"));
     }
 }

@@ -244,3 +244,31 @@ impl fmt::Debug for Retry {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod settings {
+    use super::*;
+    use crate::cell::backoff::Backoff;
+    use crate::contract::Ratio;
+    use core::time::Duration;
+
+    #[test]
+    fn the_catalogue_sees_every_option_and_where_it_was_written() {
+        static RETRY: Retry = Retry::builder("mod::f")
+            .backoff(
+                Backoff::exponential(Duration::from_millis(20), Duration::from_millis(200))
+                    .factor(3),
+            )
+            .jitter(Jitter::PlusMinus(Ratio::percent(20)))
+            .build();
+        let mut shown = Vec::new();
+        RETRY.settings(&mut |setting| shown.push(format!("{} = {}", setting.name, setting.value)));
+        assert_eq!(
+            shown.join("; "),
+            "max = 3; backoff = exponential; base = 20ms; factor = 3; cap = 200ms; jitter = plus_minus; \
+             plus_minus = 20%; within = off; on_timeout = true; on_rejected = false; max_pushback = 10s"
+        );
+        assert_eq!(RETRY.name(), "mod::f");
+        assert!(RETRY.location().file().ends_with("mod.rs"));
+    }
+}

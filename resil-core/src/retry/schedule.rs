@@ -49,9 +49,13 @@ pub(super) fn is_bearable(options: &Options, asked: Option<Duration>) -> Result<
     }
 }
 
+/// The longest wait: [`Nanos::MAX`] is no wait but "never".
+const LONGEST: Nanos = Nanos(u64::MAX - 1);
+
 /// How long to wait: what the backoff says, and never less than was asked for.
 pub(super) fn wait(own: Nanos, asked: Option<Duration>) -> Nanos {
     own.max(asked.map_or(Nanos::ZERO, Nanos::from_duration))
+        .min(LONGEST)
 }
 
 /// Whether an attempt that starts `wait` after `now` starts in time.
@@ -131,7 +135,7 @@ mod tests {
             last_start: u64, deadline in proptest::option::of(0..u64::MAX),
         ) {
             let wait = wait(Nanos(own), asked.map(Duration::from_nanos));
-            prop_assert_eq!(wait.0, own.max(asked.unwrap_or(0)));
+            prop_assert_eq!(wait.0, own.max(asked.unwrap_or(0)).min(u64::MAX - 1));
             let start = (i128::from(now) + i128::from(wait.0)).min(i128::from(u64::MAX));
             let expected = if start > i128::from(last_start) {
                 Err(Stop::Within)

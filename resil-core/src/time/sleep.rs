@@ -64,6 +64,8 @@ impl Future for Sleep {
 ///
 /// # Cost
 /// A span of 0 returns at once.
+#[cold]
+#[inline(never)]
 pub fn sleep_blocking(span: Nanos) {
     #[cfg(feature = "test-util")]
     if let Some(clock) = super::manual::installed() {
