@@ -32,8 +32,9 @@ pub use {catalog::POLICIES, linkme as __linkme};
 pub use cell::backoff::Backoff;
 pub use cell::jitter::Jitter;
 #[cfg(not(resil_loom))]
-pub use circuit_breaker::{CircuitBreaker, CircuitBreakerBuilder, Permit};
+pub use circuit_breaker::{BreakerOptions, CircuitBreaker, CircuitBreakerBuilder, Permit};
 pub use contract::*;
+pub use time::Deadline;
 #[cfg(not(resil_loom))]
 pub use deadline::{CallDeadline, DeadlineLimit, DeadlineLimitBuilder};
 #[cfg(not(resil_loom))]

@@ -14,9 +14,9 @@
 //! # Synchronisation
 //! | operation | ordering | pairs with |
 //! |---|---|---|
-//! | claim: read-modify-write of `place` | `AcqRel` | `sync` of a recorder that set its mark before: one of the two comes second in `place`'s order and sees what the other did |
+//! | claim: read-modify-write of `place` | Relaxed | publishes nothing; being a read-modify-write it goes on the release sequence of an earlier `sync`, which the claimer's `tally` then acquires |
 //! | mark: compare-and-swap of a word | `AcqRel` | the loads of `tally` |
-//! | `sync`: read-modify-write of `place` | `AcqRel` | the claim, and the `sync` of another recorder |
+//! | `sync`: read-modify-write of `place` | `AcqRel` | the `sync` of another recorder, and the `tally` after a later claim: whichever of two comes second in `place`'s order sees what the first had marked |
 //! | `tally`: loads | Acquire | marks; `place` carries everything that its last modifier had done |
 
 use crate::sync::{AtomicU64, Ordering};
@@ -169,13 +169,8 @@ impl<const W: usize> CountWindow<W> {
                 slot: ((slot + 1) % slots) as u32,
                 ..place
             };
-            // ORDERING: a failed exchange only brings another value to decide on.
-            match self.place.compare_exchange_weak(
-                seen,
-                next.pack(),
-                Ordering::AcqRel,
-                Ordering::Relaxed,
-            ) {
+            let (new, relaxed) = (next.pack(), Ordering::Relaxed);
+            match self.place.compare_exchange_weak(seen, new, relaxed, relaxed) {
                 Ok(_) => return Some(Claim { slot, leaving }),
                 Err(now) => seen = now,
             }
