@@ -97,7 +97,12 @@ impl CircuitBreakerBuilder {
 
     /// Stays open for `first`, then `factor` times as long each time it opens again before it was closed for a full
     /// window, up to `cap`.
-    pub const fn open_for_exponential(mut self, first: Duration, factor: u32, cap: Duration) -> Self {
+    pub const fn open_for_exponential(
+        mut self,
+        first: Duration,
+        factor: u32,
+        cap: Duration,
+    ) -> Self {
         self.options.open_for = Nanos::from_duration(first);
         self.options.open_factor = factor;
         self.options.open_cap = Nanos::from_duration(cap);
@@ -206,7 +211,8 @@ mod tests {
             (builder().probe_timeout(Duration::ZERO), "probe_timeout"),
         ];
         for (builder, field) in wrong {
-            let invalid = builder.try_build().err().unwrap_or_else(|| panic!("{field} was accepted"));
+            let invalid =
+                builder.try_build().err().unwrap_or_else(|| panic!("{field} was accepted"));
             assert_eq!(invalid.field(), field);
             assert!(invalid.problem().contains(field));
         }
@@ -218,7 +224,10 @@ mod tests {
         assert_eq!(builder().window(5).options().min_calls, 5);
         assert_eq!(builder().options().probe_timeout, Nanos::from_ms(10_000));
         assert_eq!(builder().open_for(SECOND * 60).options().probe_timeout, Nanos::from_ms(60_000));
-        assert_eq!(builder().open_for(SECOND * 600).options().max_open_for, Nanos::from_ms(600_000));
+        assert_eq!(
+            builder().open_for(SECOND * 600).options().max_open_for,
+            Nanos::from_ms(600_000)
+        );
         assert!(builder().open_for(SECOND * 600).try_build().is_ok());
     }
 
@@ -234,7 +243,8 @@ mod tests {
     #[test]
     fn waits_grow_to_their_cap_and_spread_below_it() {
         let growing = builder().open_for_exponential(SECOND * 5, 2, SECOND * 60);
-        let waits = [0, 1, 2, 3, 4, u32::MAX].map(|n| growing.options().open_wait(n, None).0 / 1_000_000_000);
+        let waits = [0, 1, 2, 3, 4, u32::MAX]
+            .map(|n| growing.options().open_wait(n, None).0 / 1_000_000_000);
         assert_eq!(waits, [5, 10, 20, 40, 60, 60]);
 
         crate::rng::seed(1);

@@ -42,7 +42,8 @@ pub(super) fn rule(probes: Probes, options: &BreakerOptions) -> Ruling {
     // More may be in than are asked for, after a live change.
     let whole = options.probes.max(probes.done);
     let missing = whole - probes.done;
-    let reached = |rate: crate::contract::Ratio, part: u32| rate.reached_by(part.into(), whole.into());
+    let reached =
+        |rate: crate::contract::Ratio, part: u32| rate.reached_by(part.into(), whole.into());
 
     let slow_counts = options.counts_slow();
     if reached(options.failure_rate, probes.failed) {
@@ -74,9 +75,11 @@ mod tests {
 
     #[test]
     fn b11_a_rate_is_reached_by_equality_without_rounding() {
-        let third = BreakerOptions { failure_rate: Ratio::from_millionths(333_333), min_calls: 1, ..PLAIN };
+        let third =
+            BreakerOptions { failure_rate: Ratio::from_millionths(333_333), min_calls: 1, ..PLAIN };
         assert_eq!(trips(tally(3, 1, 0), &third), Some(TripReason::FailureRate));
-        let above = BreakerOptions { failure_rate: Ratio::from_millionths(333_334), min_calls: 1, ..PLAIN };
+        let above =
+            BreakerOptions { failure_rate: Ratio::from_millionths(333_334), min_calls: 1, ..PLAIN };
         assert_eq!(trips(tally(3, 1, 0), &above), None);
         assert_eq!(trips(tally(20, 10, 0), &PLAIN), Some(TripReason::FailureRate));
         assert_eq!(trips(tally(21, 10, 0), &PLAIN), None);

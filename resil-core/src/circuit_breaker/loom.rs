@@ -127,9 +127,14 @@ fn beside(
 #[test]
 fn loom_two_failures_that_complete_the_window_open_it_once() {
     loom::model(|| {
-        beside(Stand::new(2, 100), |s| s.call(FAILED), |s| s.call(FAILED), |s| {
-            assert_eq!((s.state(), s.transitions()), (State::Open, 1));
-        });
+        beside(
+            Stand::new(2, 100),
+            |s| s.call(FAILED),
+            |s| s.call(FAILED),
+            |s| {
+                assert_eq!((s.state(), s.transitions()), (State::Open, 1));
+            },
+        );
     });
 }
 
@@ -162,14 +167,19 @@ fn loom_a_word_that_is_clean_tells_the_truth() {
             let marked = s.failures() > 0;
             assert!(!(marked && s.machine.load().is_clean()));
         };
-        beside(stand, |s| s.call(FAILED), look, |s| {
-            assert!(s.failures() <= 1);
-            for _ in 0..2 {
-                s.call(GOOD);
-            }
-            assert!(s.machine.load().is_clean());
-            assert_eq!((s.failures(), s.state()), (0, State::Closed));
-        });
+        beside(
+            stand,
+            |s| s.call(FAILED),
+            look,
+            |s| {
+                assert!(s.failures() <= 1);
+                for _ in 0..2 {
+                    s.call(GOOD);
+                }
+                assert!(s.machine.load().is_clean());
+                assert_eq!((s.failures(), s.state()), (0, State::Closed));
+            },
+        );
     });
 }
 
@@ -183,13 +193,18 @@ fn loom_a_late_failure_does_not_reach_the_next_window() {
             s.machine.reset(s);
             s.call(FAILED);
         };
-        beside(stand, move |s| drop(s.settle(late, FAILED)), reset, |s| {
-            assert_eq!(s.failures(), 1, "only the failure of the new window");
-            s.call(FAILED);
-            assert_eq!(s.state(), State::Closed, "two of three");
-            s.call(FAILED);
-            assert_eq!(s.state(), State::Open);
-        });
+        beside(
+            stand,
+            move |s| drop(s.settle(late, FAILED)),
+            reset,
+            |s| {
+                assert_eq!(s.failures(), 1, "only the failure of the new window");
+                s.call(FAILED);
+                assert_eq!(s.state(), State::Closed, "two of three");
+                s.call(FAILED);
+                assert_eq!(s.state(), State::Open);
+            },
+        );
     });
 }
 
@@ -210,9 +225,11 @@ fn loom_exactly_as_many_probes_as_asked_for() {
 /// B1, B2, CB26: the outcome of a call from before the trip neither judges a probe nor takes its place.
 #[test]
 fn loom_a_stale_outcome_does_not_judge_the_probes() {
-    for (late_outcome, verdict, state) in
-        [(FAILED, GOOD, State::Closed), (Outcome::NoVote, GOOD, State::Closed), (GOOD, FAILED, State::Open)]
-    {
+    for (late_outcome, verdict, state) in [
+        (FAILED, GOOD, State::Closed),
+        (Outcome::NoVote, GOOD, State::Closed),
+        (GOOD, FAILED, State::Open),
+    ] {
         loom::model(move || {
             let stand = Stand::new(1, 100);
             let late = stand.admit();
@@ -254,12 +271,17 @@ fn loom_a_change_of_options_is_not_slept_through() {
             s.percent.store(25, Ordering::Relaxed);
             s.machine.revise();
         };
-        beside(stand, change, |s| s.call(GOOD), |s| {
-            if s.state() == State::Closed {
-                // Of the window, one in four has failed: as much as it takes now.
-                s.call(GOOD);
-            }
-            assert_eq!(s.state(), State::Open);
-        });
+        beside(
+            stand,
+            change,
+            |s| s.call(GOOD),
+            |s| {
+                if s.state() == State::Closed {
+                    // Of the window, one in four has failed: as much as it takes now.
+                    s.call(GOOD);
+                }
+                assert_eq!(s.state(), State::Open);
+            },
+        );
     });
 }

@@ -20,8 +20,8 @@
 //! * Of two recorders that set a mark, or one that does and one that completes `min_calls`, the later one in the order of
 //!   the window's place sees both (`CountWindow::sync`); one of them opens.
 
-use super::options::BreakerOptions;
 use super::decide::{Ruling, rule, trips};
+use super::options::BreakerOptions;
 use super::word::{Probes, Word};
 use crate::cell::window::{CountWindow, Epoch, Mark, Tally};
 use crate::contract::{State, TripReason, Window};
@@ -87,7 +87,11 @@ impl Lease {
 
     #[allow(clippy::cast_possible_truncation)] // 24 bits
     const fn unpack(word: u64) -> Self {
-        Self { generation: (word >> 40) as u32, fine: word >> 39 & 1 != 0, end_ms: word & Self::END }
+        Self {
+            generation: (word >> 40) as u32,
+            fine: word >> 39 & 1 != 0,
+            end_ms: word & Self::END,
+        }
     }
 }
 
@@ -242,7 +246,12 @@ impl<const W: usize> Machine<W> {
             if newer || self.load().generation() != lease.generation {
                 return;
             }
-            match self.lease.compare_exchange(seen, lease.pack(), Ordering::AcqRel, Ordering::Acquire) {
+            match self.lease.compare_exchange(
+                seen,
+                lease.pack(),
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            ) {
                 Ok(_) => return,
                 Err(now) => seen = now,
             }
@@ -259,14 +268,22 @@ impl<const W: usize> Machine<W> {
     ) -> Settled {
         match (admitted.state(), outcome) {
             (State::HalfOpen, _) => self.vote(admitted, outcome, hint, ground),
-            (State::Closed | State::ObserveOnly, Outcome::Vote(mark)) => self.record(admitted, mark, hint, ground),
+            (State::Closed | State::ObserveOnly, Outcome::Vote(mark)) => {
+                self.record(admitted, mark, hint, ground)
+            }
             _ if self.load().issued(admitted) => Settled::Counted,
             _ => Settled::Lost,
         }
     }
 
     /// A probe's outcome.
-    fn vote(&self, admitted: Word, outcome: Outcome, hint: Option<Duration>, ground: &impl Ground) -> Settled {
+    fn vote(
+        &self,
+        admitted: Word,
+        outcome: Outcome,
+        hint: Option<Duration>,
+        ground: &impl Ground,
+    ) -> Settled {
         let mut word = self.load();
         while word.issued(admitted) {
             let mut probes = word.probes();
@@ -290,12 +307,22 @@ impl<const W: usize> Machine<W> {
     }
 
     /// What a half-open word becomes when its probes stand at `probes`.
-    fn ruled(&self, word: Word, probes: Probes, hint: Option<Duration>, ground: &impl Ground) -> Step {
+    fn ruled(
+        &self,
+        word: Word,
+        probes: Probes,
+        hint: Option<Duration>,
+        ground: &impl Ground,
+    ) -> Step {
         let generation = word.next_generation();
         match rule(probes, &ground.options()) {
             Ruling::Wait => Step { next: word.with_probes(probes), reason: None },
-            Ruling::Close => Step { next: Word::closed(generation), reason: Some(TripReason::Recovered) },
-            Ruling::Open(reason) => Step { next: self.open(generation, hint, ground), reason: Some(reason) },
+            Ruling::Close => {
+                Step { next: Word::closed(generation), reason: Some(TripReason::Recovered) }
+            }
+            Ruling::Open(reason) => {
+                Step { next: self.open(generation, hint, ground), reason: Some(reason) }
+            }
         }
     }
 
@@ -308,7 +335,13 @@ impl<const W: usize> Machine<W> {
     }
 
     /// An outcome of a state that counts.
-    fn record(&self, admitted: Word, mark: Mark, hint: Option<Duration>, ground: &impl Ground) -> Settled {
+    fn record(
+        &self,
+        admitted: Word,
+        mark: Mark,
+        hint: Option<Duration>,
+        ground: &impl Ground,
+    ) -> Settled {
         let epoch = Epoch::new(admitted.generation());
         let mut word = self.load();
         if !word.issued(admitted) {
@@ -322,9 +355,13 @@ impl<const W: usize> Machine<W> {
             return Settled::Lost;
         }
 
-        let Some(claim) = self.window.claim(epoch, ground.options().window) else { return Settled::Lost };
+        let Some(claim) = self.window.claim(epoch, ground.options().window) else {
+            return Settled::Lost;
+        };
         let Some(replaced) = self.window.set(epoch, claim.slot, mark) else { return Settled::Lost };
-        let left = claim.leaving.is_some_and(|slot| self.window.set(epoch, slot, Mark::GOOD) == Some(true));
+        let left = claim
+            .leaving
+            .is_some_and(|slot| self.window.set(epoch, slot, Mark::GOOD) == Some(true));
         let cleared = u32::from(replaced) + u32::from(left);
         if cleared > 0 {
             self.amend(&mut word, admitted, |word| word.bad_less(cleared));

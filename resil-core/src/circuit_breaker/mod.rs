@@ -74,8 +74,16 @@ pub struct CircuitBreaker {
 }
 
 /// What is counted, each call in exactly one of the first eight.
-const COUNTED: [&str; 8] =
-    ["success", "slow_success", "failure", "slow_failure", "ignored", "abandoned", "lost", "refused"];
+const COUNTED: [&str; 8] = [
+    "success",
+    "slow_success",
+    "failure",
+    "slow_failure",
+    "ignored",
+    "abandoned",
+    "lost",
+    "refused",
+];
 const SUCCESS: usize = 0;
 const IGNORED: usize = 4;
 const ABANDONED: usize = 5;
@@ -89,7 +97,11 @@ impl CircuitBreaker {
         CircuitBreakerBuilder::new(name, Location::caller())
     }
 
-    const fn with(name: &'static str, location: &'static Location<'static>, options: BreakerOptions) -> Self {
+    const fn with(
+        name: &'static str,
+        location: &'static Location<'static>,
+        options: BreakerOptions,
+    ) -> Self {
         Self {
             machine: Machine::new(),
             live: Live::new(&options),

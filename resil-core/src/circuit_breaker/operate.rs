@@ -2,7 +2,9 @@
 
 use super::{COUNTED, CircuitBreaker};
 use crate::circuit_breaker::BreakerOptions;
-use crate::contract::{Counter, InvalidOption, Kind, Location, Policy, Ratio, Setting, State, Value};
+use crate::contract::{
+    Counter, InvalidOption, Kind, Location, Policy, Ratio, Setting, State, Value,
+};
 use crate::sync::fixed::PoisonError;
 use crate::time::Nanos;
 use core::time::Duration;
@@ -59,7 +61,9 @@ impl CircuitBreaker {
 
     /// What is slow; `None` if slowness does not count. Calls under way keep to what held when they began.
     pub fn set_slow_call(&self, longer_than: Option<Duration>) -> Result<(), InvalidOption> {
-        self.change(|options| options.slow_call = longer_than.map_or(Nanos::MAX, Nanos::from_duration))
+        self.change(|options| {
+            options.slow_call = longer_than.map_or(Nanos::MAX, Nanos::from_duration)
+        })
     }
 
     /// The share of slow calls that opens.
@@ -73,7 +77,12 @@ impl CircuitBreaker {
     }
 
     /// A wait that grows, from the next time on.
-    pub fn set_open_for_exponential(&self, first: Duration, factor: u32, cap: Duration) -> Result<(), InvalidOption> {
+    pub fn set_open_for_exponential(
+        &self,
+        first: Duration,
+        factor: u32,
+        cap: Duration,
+    ) -> Result<(), InvalidOption> {
         self.change(|options| {
             options.open_for = Nanos::from_duration(first);
             options.open_factor = factor;
@@ -132,7 +141,9 @@ impl Policy for CircuitBreaker {
     fn settings(&self, visit: &mut dyn FnMut(Setting)) {
         let options = self.live.load();
         let count = |n: u32| Value::Count(n.into());
-        let span = |span: Nanos| if span == Nanos::MAX { Value::Off } else { Value::Duration(span.to_duration()) };
+        let span = |span: Nanos| {
+            if span == Nanos::MAX { Value::Off } else { Value::Duration(span.to_duration()) }
+        };
         let settings = [
             ("window", count(options.window)),
             ("min_calls", count(options.min_calls)),

@@ -89,7 +89,11 @@ impl BreakerOptions {
         require!("open_for", self.open_for.0 > 0, "must be longer than 0");
         require!("open_for", self.open_factor > 0, "must grow by a factor of at least 1");
         require!("open_for", self.open_cap.0 >= self.open_for.0, "must not exceed its cap");
-        require!("open_for", self.open_for.0 <= self.max_open_for.0, "must not exceed `max_open_for`");
+        require!(
+            "open_for",
+            self.open_for.0 <= self.max_open_for.0,
+            "must not exceed `max_open_for`"
+        );
         require!("probes", 1 <= self.probes && self.probes <= MOST_PROBES, "must be in 1..=511");
         require!("probe_timeout", self.probe_timeout.0 > 0, "must be longer than 0");
         Ok(())

@@ -63,7 +63,11 @@ impl<'a> Permit<'a> {
         if good && permit.start == Nanos::MAX && permit.breaker.passes(permit.admitted) {
             return;
         }
-        permit.breaker.settle(permit.admitted, permit.outcome(judgement.verdict()), judgement.retry_after());
+        permit.breaker.settle(
+            permit.admitted,
+            permit.outcome(judgement.verdict()),
+            judgement.retry_after(),
+        );
     }
 
     fn outcome(&self, verdict: Verdict) -> Outcome {

@@ -75,7 +75,9 @@ const UNCLEAN: u64 = STATE | (BAD | LOOK) << PAYLOAD_SHIFT;
 
 impl Word {
     const fn new(state: u64, generation: u32, payload: u64) -> Self {
-        Self(payload << PAYLOAD_SHIFT | (generation as u64 & GENERATION) << GENERATION_SHIFT | state)
+        Self(
+            payload << PAYLOAD_SHIFT | (generation as u64 & GENERATION) << GENERATION_SHIFT | state,
+        )
     }
 
     /// Closed, with an empty window.
