@@ -25,5 +25,7 @@ pub(crate) mod fixed {
     pub(crate) use core::sync::atomic::AtomicU64;
     pub(crate) use std::sync::{Mutex, OnceLock, PoisonError};
     #[cfg(feature = "test-util")]
-    pub(crate) use std::sync::{Arc, MutexGuard};
+    pub(crate) use std::sync::Arc;
+    #[cfg(any(not(resil_loom), feature = "test-util"))]
+    pub(crate) use std::sync::MutexGuard;
 }

@@ -55,10 +55,7 @@ pub fn warm_up() {
 pub(crate) fn rest(span: Nanos) {
     let begin = std::time::Instant::now();
     let span = span.to_duration();
-    while let Some(left) = span
-        .checked_sub(begin.elapsed())
-        .filter(|left| !left.is_zero())
-    {
+    while let Some(left) = span.checked_sub(begin.elapsed()).filter(|left| !left.is_zero()) {
         // `sleep` promises no less than it was asked for; the loop holds it to that.
         std::thread::sleep(left);
     }
@@ -148,10 +145,7 @@ mod source {
         /// Reads one of the kernel's clocks.
         #[inline]
         pub(super) fn read(clock: libc::clockid_t) -> Option<u64> {
-            let mut at = libc::timespec {
-                tv_sec: 0,
-                tv_nsec: 0,
-            };
+            let mut at = libc::timespec { tv_sec: 0, tv_nsec: 0 };
             // SAFETY: `at` is one `timespec`, writable, and outlives the call.
             #[allow(unsafe_code)]
             let failed = unsafe { libc::clock_gettime(clock, &raw mut at) } != 0;
@@ -160,11 +154,7 @@ mod source {
             }
             // Time since boot: neither part is negative.
             #[allow(clippy::cast_sign_loss)]
-            Some(
-                (at.tv_sec as u64)
-                    .wrapping_mul(1_000_000_000)
-                    .wrapping_add(at.tv_nsec as u64),
-            )
+            Some((at.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(at.tv_nsec as u64))
         }
     }
 }
@@ -243,10 +233,7 @@ mod tests {
             std::hint::spin_loop();
         }
         let (fine, tick) = (now(), coarse());
-        assert!(
-            tick.since(fine) < slack && fine.since(tick) < slack,
-            "{fine:?} and {tick:?}"
-        );
+        assert!(tick.since(fine) < slack && fine.since(tick) < slack, "{fine:?} and {tick:?}");
     }
 
     #[test]

@@ -42,13 +42,7 @@ impl Ambient {
     /// what runs within is ended by then.
     #[inline]
     pub(crate) fn enforce(self, deadline: Deadline) -> Scope {
-        Scope::enter(
-            self,
-            Self {
-                at: self.at.min(deadline),
-                enforced: true,
-            },
-        )
+        Scope::enter(self, Self { at: self.at.min(deadline), enforced: true })
     }
 
     /// As [`enforce`](Self::enforce), for a caller that ends nothing.
@@ -56,14 +50,7 @@ impl Ambient {
     fn carry(self, deadline: Deadline) -> Scope {
         Scope::enter(
             self,
-            if deadline < self.at {
-                Self {
-                    at: deadline,
-                    enforced: false,
-                }
-            } else {
-                self
-            },
+            if deadline < self.at { Self { at: deadline, enforced: false } } else { self },
         )
     }
 }
@@ -78,10 +65,7 @@ impl Scope {
     #[inline]
     fn enter(outer: Ambient, inner: Ambient) -> Self {
         AMBIENT.set(inner);
-        Self {
-            outer,
-            bound_to_thread: PhantomData,
-        }
+        Self { outer, bound_to_thread: PhantomData }
     }
 }
 
@@ -179,10 +163,7 @@ impl Deadline {
     /// spawn(Deadline::current().attach(async { /* guarded calls */ }));
     /// ```
     pub fn attach<F: Future>(self, future: F) -> Attached<F> {
-        Attached {
-            deadline: self,
-            future,
-        }
+        Attached { deadline: self, future }
     }
 }
 
@@ -234,15 +215,8 @@ mod tests {
         let outer = Ambient::current().enforce(SOON);
         {
             let _inner = Ambient::current().carry(LATE);
-            assert_eq!(
-                Deadline::current(),
-                SOON,
-                "an inner deadline never exceeds the outer"
-            );
-            assert!(
-                Ambient::current().enforced,
-                "and who enforces it is unchanged"
-            );
+            assert_eq!(Deadline::current(), SOON, "an inner deadline never exceeds the outer");
+            assert!(Ambient::current().enforced, "and who enforces it is unchanged");
         }
         assert_eq!(Deadline::current(), SOON);
         drop(outer);

@@ -24,15 +24,16 @@ thread_local! {
 
 /// The reading of this thread's manual clock, if it has one.
 pub(super) fn reading() -> Option<Nanos> {
-    installed().map(|clock| clock.now())
+    installed().map(|clock| {
+        let mut inner = clock.lock();
+        inner.readings += 1;
+        inner.now
+    })
 }
 
 /// This thread's manual clock, if it has one.
 pub(super) fn installed() -> Option<ManualClock> {
-    INSTALLED
-        .try_with(|installed| installed.borrow().clone())
-        .ok()
-        .flatten()
+    INSTALLED.try_with(|installed| installed.borrow().clone()).ok().flatten()
 }
 
 /// Gives this thread a manual clock, until the handle is dropped.
@@ -55,11 +56,9 @@ pub fn pause() -> Paused {
         now: START,
         armed: 0,
         timers: BTreeMap::new(),
+        readings: 0,
     })));
-    Paused {
-        installed: clock.install(),
-        clock,
-    }
+    Paused { installed: clock.install(), clock }
 }
 
 /// This thread's clock is manual until this is dropped: what [`pause`] returns. Derefs to the clock itself.
@@ -87,6 +86,8 @@ struct Inner {
     /// How many timers were ever armed: tells equal deadlines apart.
     armed: u64,
     timers: BTreeMap<(Nanos, u64), Waker>,
+    /// How often a policy read it.
+    readings: u64,
 }
 
 impl ManualClock {
@@ -119,15 +120,17 @@ impl ManualClock {
     #[must_use = "the clock stays installed until this is dropped"]
     pub fn install(&self) -> Installed {
         let before = INSTALLED.with(|installed| installed.replace(Some(self.clone())));
-        Installed {
-            before,
-            bound_to_thread: PhantomData,
-        }
+        Installed { before, bound_to_thread: PhantomData }
     }
 
     /// How many timers wait for this clock to advance.
     pub fn timers(&self) -> usize {
         self.lock().timers.len()
+    }
+
+    /// How often policies have read this clock: what a test says "touches no clock" with.
+    pub fn readings(&self) -> u64 {
+        self.lock().readings
     }
 
     fn move_to(&self, to: Nanos) {
@@ -164,10 +167,7 @@ impl ManualClock {
         let key = (at, inner.armed);
         inner.timers.insert(key, waker);
         drop(inner);
-        Some(ManualTimer {
-            clock: self.clone(),
-            key,
-        })
+        Some(ManualTimer { clock: self.clone(), key })
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -243,20 +243,126 @@ impl Drop for ManualTimer {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(resil_loom)))]
 mod tests {
     use super::*;
-    use crate::time;
-    use core::sync::atomic::{AtomicU64, Ordering};
+    use crate::time::testkit::{Wakes, poll_once};
+    use crate::time::{Timer, now, sleep, sleep_blocking};
+    use core::pin::pin;
     use core::time::Duration;
     use std::task::Wake;
 
-    /// Writes down what the clock showed at each wake.
-    struct Log(ManualClock, Mutex<Vec<(u64, Nanos)>>, u64);
+    #[test]
+    fn time_moves_only_by_hand_and_may_go_back() {
+        let clock = pause();
+        let start = now();
+        assert_eq!(now(), start);
+        clock.advance("1.5s");
+        clock.advance(Duration::from_millis(500));
+        assert_eq!(now().since(start), Nanos::from_ms(2_000));
+        clock.set(start);
+        assert_eq!((now(), crate::time::coarse()), (start, start));
+        clock.set("95s");
+        assert_eq!(now(), Nanos::from_ms(95_000));
+    }
 
-    impl Wake for Log {
-        fn wake(self: Arc<Self>) {
-            self.1.lock().unwrap().push((self.2, self.0.now()));
+    #[test]
+    fn the_clock_is_this_threads_until_the_handle_goes() {
+        let outer = pause();
+        outer.set("1s");
+        {
+            let inner = pause();
+            inner.set("2s");
+            assert_eq!(now(), Nanos::from_ms(2_000));
         }
+        assert_eq!(now(), Nanos::from_ms(1_000), "the outer one is back");
+        drop(outer);
+        assert!(installed().is_none());
+    }
+
+    #[test]
+    fn another_thread_takes_part_once_it_has_installed_the_clock() {
+        let clock = pause();
+        clock.set("7s");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                assert!(installed().is_none());
+                let _installed = clock.install();
+                assert_eq!(now(), Nanos::from_ms(7_000));
+                clock.advance("1s");
+            });
+        });
+        assert_eq!(now(), Nanos::from_ms(8_000));
+    }
+
+    #[test]
+    fn timers_fire_on_the_advancing_thread_in_the_order_of_their_deadlines() {
+        struct Log(ManualClock, Mutex<Vec<(u32, Nanos)>>);
+        struct Entry(Arc<Log>, u32);
+        impl Wake for Entry {
+            fn wake(self: Arc<Self>) {
+                assert!(installed().is_some(), "this thread's clock");
+                self.0.1.lock().unwrap().push((self.1, self.0.0.now()));
+            }
+        }
+        let clock = pause();
+        clock.set("1s");
+        let log = Arc::new(Log(clock.clone(), Mutex::default()));
+        let mut timers = [const { Timer::new() }; 4];
+        for (id, (timer, ms)) in (0..).zip(timers.iter_mut().zip([1_030, 1_010, 1_030, 1_050])) {
+            timer.arm_at(Nanos::from_ms(ms), &Arc::new(Entry(log.clone(), id)).into());
+        }
+        clock.advance("40ms");
+        let ms = Nanos::from_ms;
+        assert_eq!(*log.1.lock().unwrap(), [(1, ms(1_010)), (0, ms(1_030)), (2, ms(1_030))]);
+        assert_eq!(clock.timers(), 1);
+        drop(timers);
+        assert_eq!(clock.timers(), 0, "cancelled");
+        assert_eq!(now(), ms(1_040));
+    }
+
+    #[test]
+    fn a_waker_may_arm_again_and_is_fired_within_the_same_step() {
+        struct Again(Mutex<Timer>, Mutex<u32>);
+        impl Wake for Again {
+            fn wake(self: Arc<Self>) {
+                *self.1.lock().unwrap() += 1;
+                let waker = self.clone().into();
+                self.0.lock().unwrap().arm_at(now().plus(Nanos::from_ms(10)), &waker);
+            }
+        }
+        let clock = pause();
+        let again = Arc::new(Again(Mutex::default(), Mutex::default()));
+        again.clone().wake();
+        clock.advance("35ms");
+        assert_eq!(*again.1.lock().unwrap(), 4);
+        again.0.lock().unwrap().cancel();
+    }
+
+    #[test]
+    fn a_timer_that_is_due_goes_off_at_once_and_going_back_fires_nothing() {
+        let clock = pause();
+        let (wakes, waker) = Wakes::pair();
+        let mut timer = Timer::new();
+        timer.arm_at(now(), &waker);
+        assert_eq!((wakes.times(), timer.is_armed()), (1, false));
+        timer.arm_at(now().plus(Nanos(5)), &waker);
+        clock.set("1s");
+        assert_eq!((wakes.times(), timer.is_armed()), (1, true));
+    }
+
+    #[test]
+    fn sleeps_keep_to_it() {
+        let clock = pause();
+        let start = now();
+        sleep_blocking(Nanos::from_ms(20));
+        assert_eq!(now().since(start), Nanos::from_ms(20));
+        let mut sleep = pin!(sleep(Nanos(200_000)));
+        assert!(poll_once(sleep.as_mut()).is_pending());
+        clock.advance("199.999us");
+        assert!(poll_once(sleep.as_mut()).is_pending());
+        clock.advance("1ns");
+        assert!(poll_once(sleep.as_mut()).is_ready());
+        assert_eq!(clock.timers(), 0);
     }
 }

@@ -8,6 +8,8 @@ mod nanos;
 mod sleep;
 #[cfg(feature = "test-util")]
 mod span;
+#[cfg(all(test, not(resil_loom)))]
+pub(crate) mod testkit;
 mod timer;
 
 #[cfg(feature = "test-util")]

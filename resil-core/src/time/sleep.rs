@@ -18,11 +18,7 @@ use core::task::{Context, Poll};
 /// # Cost
 /// One clock reading a poll, and an insertion into the timer. Allocates nothing.
 pub fn sleep(span: Nanos) -> Sleep {
-    Sleep {
-        span,
-        due: None,
-        timer: Timer::new(),
-    }
+    Sleep { span, due: None, timer: Timer::new() }
 }
 
 /// A future that ends after some time: what [`sleep`] returns.
@@ -73,4 +69,53 @@ pub fn sleep_blocking(span: Nanos) {
         return;
     }
     clock::rest(span);
+}
+
+#[cfg(all(test, not(resil_loom)))]
+mod tests {
+    use super::*;
+    use crate::time::testkit::{Wakes, block_on, poll_once};
+    use core::pin::pin;
+
+    #[test]
+    fn r06_a_sleep_of_zero_yields_once() {
+        let (wakes, waker) = Wakes::pair();
+        let mut cx = Context::from_waker(&waker);
+        let mut sleep = pin!(sleep(Nanos::ZERO));
+        assert!(sleep.as_mut().poll(&mut cx).is_pending());
+        assert_eq!(wakes.times(), 1);
+        assert!(sleep.as_mut().poll(&mut cx).is_ready());
+        sleep_blocking(Nanos::ZERO);
+    }
+
+    #[test]
+    fn a_sleep_lasts_no_less_than_it_was_asked_for_without_any_runtime() {
+        for ns in [1, 40_000, 1_500_000] {
+            let begin = now();
+            block_on(sleep(Nanos(ns)));
+            assert!(now().since(begin) >= Nanos(ns));
+            let begin = now();
+            sleep_blocking(Nanos(ns));
+            assert!(now().since(begin) >= Nanos(ns));
+        }
+    }
+
+    #[test]
+    fn a_sleep_without_end_arms_nothing() {
+        let mut sleep = pin!(sleep(Nanos::MAX));
+        assert!(poll_once(sleep.as_mut()).is_pending());
+        assert!(poll_once(sleep.as_mut()).is_pending());
+        assert!(!sleep.timer.is_armed());
+    }
+
+    #[test]
+    fn a_sleep_counts_from_its_first_poll_and_its_timer_goes_with_it() {
+        let mut later = pin!(sleep(Nanos::from_ms(3_600_000)));
+        assert!(!later.timer.is_armed());
+        assert!(poll_once(later.as_mut()).is_pending());
+        assert!(later.timer.is_armed());
+        let due = later.due;
+        assert!(poll_once(later.as_mut()).is_pending());
+        assert_eq!(later.due, due);
+    }
 }

@@ -1,0 +1,414 @@
+//! The process's timers, and the thread that fires them.
+//!
+//! Invariant: the thread is started by the first timer, runs while the process does, and is parked without an end while
+//! nothing is armed. No code of a user runs under one of our locks, and none can end the thread: wakers are woken, cloned and
+//! dropped outside, and a panic of one is caught.
+//!
+//! # Synchronisation
+//! Each shard has its lock. A thread arms in its own shard; a timer is cancelled in the one it was armed in. How the
+//! daemon is woken is `plan.rs`'s. A waker is taken out of its shard by one lock holder, so it is woken once or
+//! dropped: by the daemon after a `cancel` that returned only if `cancel` found the entry gone.
+//! `DAEMON`'s lock is for starting and waking the thread; nobody takes it while holding a shard's.
+
+use super::plan::{self, Plan};
+use super::shard::{Fit, Shard, Ticket};
+use crate::sync::fixed::{AtomicU64, Mutex, MutexGuard, PoisonError};
+use crate::sync::{Ordering, thread};
+use crate::time::{Nanos, now};
+use core::cell::Cell;
+use core::num::NonZeroU32;
+use core::task::Waker;
+use crossbeam_utils::CachePadded;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Bits of a key that name the shard.
+const SHARD_BITS: u32 = 4;
+pub(super) const SHARDS: usize = 1 << SHARD_BITS;
+const _: () = assert!(super::shard::ENTRIES << SHARD_BITS <= 1 << u32::BITS);
+
+/// Wakers taken out of a shard at a time: its lock is held no longer than that takes.
+const BATCH: usize = 64;
+
+/// After the thread could not be started, it is tried again no sooner than this.
+const RETRY_START: Nanos = Nanos::from_ms(1_000);
+
+/// Padded apart: threads that arm in different shards share no line.
+pub(super) static TIMERS: [CachePadded<Mutex<Shard>>; SHARDS] =
+    [const { CachePadded::new(Mutex::new(Shard::new())) }; SHARDS];
+pub(super) static PLAN: Plan = Plan::new();
+pub(super) static DAEMON: Mutex<State> = Mutex::new(State::Absent { retry_at: Nanos::ZERO });
+
+/// Whether the thread runs.
+pub(super) enum State {
+    Absent { retry_at: Nanos },
+    Running(thread::Thread),
+}
+
+/// Names a timer in any shard.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Key {
+    /// The slot, above the number of the shard.
+    place: u32,
+    generation: NonZeroU32,
+}
+
+impl Key {
+    fn new(shard: usize, ticket: Ticket) -> Self {
+        // Four bits, and 28.
+        #[allow(clippy::cast_possible_truncation)]
+        Self { place: ticket.slot << SHARD_BITS | shard as u32, generation: ticket.generation }
+    }
+
+    fn shard(self) -> MutexGuard<'static, Shard> {
+        lock(&TIMERS[self.place as usize % SHARDS])
+    }
+
+    fn ticket(self) -> Ticket {
+        Ticket { slot: self.place >> SHARD_BITS, generation: self.generation }
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing under our locks panics; a poisoned one guards good data all the same.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Arms a timer for `at`, which is `span` after the arming if one is given. `None` if a shard is full: then the caller's own
+/// checks have to do.
+pub(super) fn arm(at: Nanos, span: Option<Nanos>, waker: &Waker) -> Option<Key> {
+    let waker = waker.clone();
+    let shard = own_shard();
+    let inserted = lock(&TIMERS[shard]).insert(at, span, waker);
+    let ticket = inserted.ok()?;
+    if PLAN.misses(at) {
+        summon();
+    }
+    Some(Key::new(shard, ticket))
+}
+
+/// Makes sure that the timer will wake `waker`; `false` if it went off. Called where a poll finds that it is not time yet.
+pub(super) fn renew(key: Key, at: Nanos, waker: &Waker) -> bool {
+    let ticket = key.ticket();
+    let fit = key.shard().fit(ticket, waker);
+    let armed = match fit {
+        Fit::Gone => false,
+        Fit::Same => true,
+        Fit::Other => {
+            let waker = waker.clone();
+            let exchanged = key.shard().exchange(ticket, waker);
+            exchanged.is_ok()
+        }
+    };
+    // In a child after a fork, or after a start that failed.
+    if armed && PLAN.misses(at) {
+        summon();
+    }
+    armed
+}
+
+/// Takes a timer back; `false` if it went off, in which case its waker was or is being woken.
+pub(super) fn cancel(key: Key) -> bool {
+    let waker = key.shard().remove(key.ticket());
+    waker.is_some()
+}
+
+pub(super) fn is_armed(key: Key) -> bool {
+    key.shard().is_armed(key.ticket())
+}
+
+/// The shard this thread arms in.
+#[inline]
+fn own_shard() -> usize {
+    const UNKNOWN: usize = usize::MAX;
+    thread_local! {
+        static SHARD: Cell<usize> = const { Cell::new(UNKNOWN) };
+    }
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let known = SHARD.get();
+    if known != UNKNOWN {
+        return known;
+    }
+    // ORDERING: Relaxed, a number and nothing else.
+    #[allow(clippy::cast_possible_truncation)] // below `SHARDS`
+    let shard = (NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS as u64) as usize;
+    SHARD.set(shard);
+    shard
+}
+
+/// Wakes the daemon, or starts it.
+#[cold]
+#[inline(never)]
+fn summon() {
+    lock(&DAEMON).summon(now, start);
+}
+
+impl State {
+    fn summon(
+        &mut self,
+        now: impl FnOnce() -> Nanos,
+        start: impl FnOnce() -> io::Result<thread::Thread>,
+    ) {
+        match self {
+            Self::Running(thread) => thread.unpark(),
+            Self::Absent { retry_at } => {
+                let now = now();
+                if now >= *retry_at {
+                    *self = match start() {
+                        Ok(thread) => Self::Running(thread),
+                        Err(_) => Self::Absent { retry_at: now.plus(RETRY_START) },
+                    };
+                }
+            }
+        }
+    }
+}
+
+fn start() -> io::Result<thread::Thread> {
+    #[cfg(target_os = "linux")]
+    super::fork::watch();
+    let handle = thread::Builder::new().name("resil-timer".into()).spawn(run)?;
+    Ok(handle.thread().clone())
+}
+
+fn run() {
+    let mut rounds = Rounds { due: Vec::with_capacity(BATCH) };
+    loop {
+        PLAN.round(&mut rounds);
+    }
+}
+
+struct Rounds {
+    due: Vec<Waker>,
+}
+
+impl plan::Daemon for Rounds {
+    fn fire(&mut self) -> Nanos {
+        let mut next = Nanos::MAX;
+        for shard in &TIMERS {
+            loop {
+                let now = now();
+                let mut timers = lock(shard);
+                let more = timers.expire(now, BATCH, &mut self.due);
+                if !more {
+                    next = next.min(timers.survey(now));
+                }
+                drop(timers);
+                self.due.drain(..).for_each(wake);
+                if !more {
+                    break;
+                }
+            }
+        }
+        next
+    }
+
+    fn earliest(&mut self) -> Nanos {
+        TIMERS.iter().fold(Nanos::MAX, |least, shard| least.min(lock(shard).earliest()))
+    }
+
+    fn park(&mut self, until: Nanos) {
+        if until == Nanos::MAX {
+            thread::park();
+        } else {
+            thread::park_timeout(until.since(now()).to_duration());
+        }
+    }
+}
+
+/// Wakes a task; whatever its waker does, the daemon goes on.
+fn wake(waker: Waker) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+        // The payload's own destructor may panic as well.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng;
+    use crate::time::testkit::Wakes;
+    use crate::time::{Timer, sleep, testkit::block_on};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
+    const HOUR: Nanos = Nanos::from_ms(3_600_000);
+
+    #[test]
+    fn a_thread_that_cannot_be_started_is_tried_again_later() {
+        let mut state = State::Absent { retry_at: Nanos::ZERO };
+        let tries = Cell::new(0);
+        let summon = |state: &mut State, at_ms, works: bool| {
+            let start = || {
+                tries.set(tries.get() + 1);
+                if works { Ok(thread::current()) } else { Err(io::ErrorKind::WouldBlock.into()) }
+            };
+            state.summon(|| Nanos::from_ms(at_ms), start);
+        };
+        summon(&mut state, 5_000, false);
+        summon(&mut state, 5_999, true);
+        assert_eq!(tries.get(), 1, "not within a second");
+        summon(&mut state, 6_000, true);
+        assert_eq!(tries.get(), 2);
+        summon(&mut state, 9_000, true);
+        assert_eq!(tries.get(), 2, "it runs");
+        thread::park(); // the last one has unparked us
+    }
+
+    #[test]
+    fn a_hundred_thousand_timers_come_and_go_and_one_that_stays_goes_off() {
+        let (wakes, waker) = Wakes::pair();
+        let begin = now();
+        let timers: Vec<Timer> = (0..100_000)
+            .map(|n| {
+                let mut timer = Timer::new();
+                match n % 3 {
+                    0 => timer.arm_after(begin, HOUR, &waker),
+                    1 => timer.arm_after(now(), HOUR.plus(Nanos(n % 40)), &waker),
+                    _ => timer.arm_at(begin.plus(HOUR).plus(Nanos(n * 7_919 % 1_000)), &waker),
+                }
+                timer
+            })
+            .collect();
+        assert!(timers.iter().all(Timer::is_armed));
+        drop(timers);
+        let mut stays = Timer::new();
+        stays.arm_at(now().plus(Nanos::MILLI), &waker);
+        wakes.wait();
+        assert!(now().since(begin) >= Nanos::MILLI);
+        assert_eq!((wakes.times(), stays.is_armed()), (1, false));
+        assert_eq!(Arc::strong_count(&wakes), 2, "and no waker is left behind");
+    }
+
+    #[test]
+    fn a_waker_that_panics_does_not_end_the_daemon() {
+        struct Bomb;
+        impl Wake for Bomb {
+            fn wake(self: Arc<Self>) {
+                struct Payload;
+                impl Drop for Payload {
+                    fn drop(&mut self) {
+                        std::panic::resume_unwind(Box::new("in the payload's drop"));
+                    }
+                }
+                // Without the message that `panic!` would print from another thread.
+                std::panic::resume_unwind(Box::new(Payload));
+            }
+        }
+        let bomb = Arc::new(Bomb);
+        let mut timer = Timer::new();
+        timer.arm_at(now(), &bomb.clone().into());
+        let mut spans = 0;
+        while timer.is_armed() {
+            block_on(sleep(Nanos(10_000)));
+            spans += 1;
+        }
+        block_on(sleep(Nanos::MILLI));
+        assert_eq!(Arc::strong_count(&bomb), 1, "after {spans} sleeps of 10 us");
+    }
+
+    #[test]
+    fn another_waker_takes_the_place_of_the_first_and_a_timer_that_went_off_is_armed_again() {
+        let (first, first_waker) = Wakes::pair();
+        let (second, second_waker) = Wakes::pair();
+        let mut timer = Timer::new();
+        let due = now().plus(Nanos::from_ms(2));
+        timer.arm_at(due, &first_waker);
+        timer.renew(due, &second_waker);
+        drop(first_waker);
+        second.wait();
+        assert_eq!((first.times(), second.times(), Arc::strong_count(&first)), (0, 1, 1));
+        timer.renew(now().plus(HOUR), &second_waker);
+        assert!(timer.is_armed());
+    }
+
+    /// Many threads arm, cancel and let go off at random; nobody is woken early, twice, or after a cancellation that took.
+    #[test]
+    fn under_load_every_timer_is_fired_once_or_cancelled() {
+        const THREADS: u64 = 4;
+        const ROUNDS: usize = 2_000;
+        struct Load {
+            due: Nanos,
+            wakes: AtomicUsize,
+            early: AtomicUsize,
+        }
+        impl Wake for Load {
+            fn wake(self: Arc<Self>) {
+                self.wakes.fetch_add(1, Ordering::SeqCst);
+                self.early.fetch_add(usize::from(now() < self.due), Ordering::SeqCst);
+            }
+        }
+        let (cancelled, fired) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for seed in 0..THREADS {
+                let (cancelled, fired) = (&cancelled, &fired);
+                scope.spawn(move || {
+                    rng::seed(seed);
+                    let mut held = Vec::new();
+                    for _ in 0..ROUNDS {
+                        let (begin, span) = (now(), Nanos(rng::up_to(3) * 100_000));
+                        let due = begin.plus(span);
+                        let load = Arc::new(Load {
+                            due,
+                            wakes: AtomicUsize::new(0),
+                            early: AtomicUsize::new(0),
+                        });
+                        let by_span = rng::below(2) == 0;
+                        let key =
+                            arm(due, by_span.then_some(span), &load.clone().into()).expect("room");
+                        held.push((key, load));
+                        if rng::below(3) == 0 {
+                            let (key, load) =
+                                held.swap_remove(rng::below(held.len() as u64) as usize);
+                            let took = cancel(key);
+                            cancelled.fetch_add(usize::from(took), Ordering::Relaxed);
+                            if took {
+                                assert_eq!(load.wakes.load(Ordering::SeqCst), 0);
+                                assert_eq!(Arc::strong_count(&load), 1, "the waker is gone");
+                            } else {
+                                held.push((key, load));
+                            }
+                        }
+                    }
+                    for (key, load) in held {
+                        while load.wakes.load(Ordering::SeqCst) == 0 {
+                            thread::yield_now();
+                        }
+                        assert!(!cancel(key), "it went off");
+                        assert_eq!(load.wakes.load(Ordering::SeqCst), 1);
+                        assert_eq!(load.early.load(Ordering::SeqCst), 0);
+                        fired.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        let (cancelled, fired) = (cancelled.into_inner(), fired.into_inner());
+        assert_eq!(cancelled + fired, THREADS as usize * ROUNDS);
+        assert!(cancelled > 0 && fired > 0, "both happened: {cancelled} and {fired}");
+    }
+
+    /// What was cancelled just before it was due does not wake who comes after it, in the same slot.
+    #[test]
+    fn to09_a_stale_timer_hits_no_later_one() {
+        let (wakes, waker) = Wakes::pair();
+        let mut closely = 0;
+        for round in 0..20_000_u64 {
+            let begin = now();
+            let span = Nanos(1_000 + round % 64 * 500);
+            let mut first = Timer::new();
+            first.arm_after(begin, span, Waker::noop());
+            while now().since(begin) < Nanos(span.0 - 500) {
+                core::hint::spin_loop();
+            }
+            first.cancel();
+            closely += u32::from(now().since(begin) < span);
+            let mut second = Timer::new();
+            second.arm_after(now(), HOUR, &waker);
+            assert!(second.is_armed());
+        }
+        assert_eq!(wakes.times(), 0);
+        assert!(closely > 0, "some were cancelled in time");
+    }
+}

@@ -1,0 +1,113 @@
+//! What becomes of the timers in a child process.
+//!
+//! A fork copies the forking thread and all memory, but not the daemon, and not the threads that might hold a lock. So the
+//! forking thread takes every lock beforehand, and in the child, before it lets them go, notes that there is no daemon: the
+//! next timer that is armed, or polled again, starts one, which then also fires what was armed before the fork.
+//!
+//! `pthread_atfork` rather than a comparison of process ids: the latter would cost every arming a system call (the plan
+//! of the parent's daemon may hide the need), and would not help with the locks.
+//!
+//! # Source
+//! pthread_atfork(3), "Rationale".
+//!
+//! # Synchronisation
+//! The locks are taken in one order, `DAEMON`'s first, by the only code that holds two. No code of a user runs under any
+//! of them, so no thread forks while it holds one.
+//!
+//! # Safety obligations
+//! One call of `pthread_atfork`. The handlers are `extern "C"` functions that live as long as the program; they must not
+//! unwind and do not: nothing in them panics. In the child they store to atomics and memory, and allocate or free nothing.
+
+use super::daemon::{DAEMON, PLAN, SHARDS, State, TIMERS, lock};
+use super::shard::Shard;
+use crate::sync::fixed::{MutexGuard, OnceLock};
+use crate::time::Nanos;
+use core::cell::RefCell;
+
+/// Every lock of the timer.
+struct Held {
+    daemon: MutexGuard<'static, State>,
+    #[allow(dead_code)] // let go when dropped
+    shards: [MutexGuard<'static, Shard>; SHARDS],
+}
+
+thread_local! {
+    /// From before a fork of this thread until after it.
+    static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
+}
+
+/// Registers the handlers, once.
+pub(super) fn watch() {
+    static WATCHED: OnceLock<()> = OnceLock::new();
+    WATCHED.get_or_init(|| {
+        // SAFETY: all three are functions of the signature asked for; see the module's obligations. Failure (no memory)
+        // leaves a child without limits that fire by themselves, which the callers' own checks make up for.
+        #[allow(unsafe_code)]
+        unsafe {
+            libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child));
+        }
+    });
+}
+
+extern "C" fn before() {
+    // Fails only while the thread ends, in a destructor that forks.
+    let _ = HELD.try_with(|held| {
+        let daemon = lock(&DAEMON);
+        let shards = core::array::from_fn(|shard| lock(&TIMERS[shard]));
+        *held.borrow_mut() = Some(Held { daemon, shards });
+    });
+}
+
+extern "C" fn in_parent() {
+    let _ = HELD.try_with(|held| held.borrow_mut().take());
+}
+
+extern "C" fn in_child() {
+    let _ = HELD.try_with(|held| {
+        if let Some(mut held) = held.borrow_mut().take() {
+            PLAN.reset();
+            let daemon =
+                core::mem::replace(&mut *held.daemon, State::Absent { retry_at: Nanos::ZERO });
+            // Its memory is not freed: the child must not allocate yet.
+            core::mem::forget(daemon);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::time::testkit::{Wakes, block_on};
+    use crate::time::{Nanos, Timer, now, sleep};
+
+    #[test]
+    fn a_child_process_has_a_daemon_of_its_own_and_the_timers_from_before() {
+        block_on(sleep(Nanos::MILLI));
+        let (wakes, waker) = Wakes::pair();
+        let mut from_before = Timer::new();
+        from_before.arm_at(now().plus(Nanos::from_ms(3)), &waker);
+        // SAFETY: the child runs nothing of the test harness and ends with `_exit`. It starts a thread and allocates, which
+        // the C library permits after a fork on this platform; if it hung, the alarm would end it.
+        #[allow(unsafe_code)]
+        let status = unsafe {
+            match libc::fork() {
+                0 => {
+                    libc::alarm(30);
+                    block_on(sleep(Nanos::MILLI));
+                    wakes.wait();
+                    libc::_exit(if wakes.times() == 1 { 77 } else { 1 });
+                }
+                child => {
+                    assert!(child > 0, "the process could be forked");
+                    let mut status = 0;
+                    assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+                    status
+                }
+            }
+        };
+        assert!(libc::WIFEXITED(status), "it was not ended by the alarm");
+        assert_eq!(libc::WEXITSTATUS(status), 77);
+        // The parent goes on as before.
+        wakes.wait();
+        block_on(sleep(Nanos::MILLI));
+    }
+}
