@@ -51,15 +51,21 @@ impl<const N: usize> Counters<N> {
     /// Counts one event of kind `index`, on this thread's stripe.
     #[inline]
     pub(crate) fn add(&self, index: usize) {
-        self.add_as(owner(), index);
-    }
-
-    /// Counts one event as the owner of stripe `owner`.
-    #[inline]
-    fn add_as(&self, owner: usize, index: usize) {
+        let owner = lease::owner();
         if owner < OWNED {
             let count = &self.stripes[owner].0[index];
             count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        } else {
+            self.add_unowned(index);
+        }
+    }
+
+    /// Counts for a thread that has no stripe, or has not asked for one yet.
+    #[cold]
+    #[inline(never)]
+    fn add_unowned(&self, index: usize) {
+        if lease::take() {
+            self.add(index);
         } else {
             self.stripes[SHARED].0[index].fetch_add(1, Ordering::Relaxed);
         }
@@ -71,8 +77,6 @@ impl<const N: usize> Counters<N> {
     }
 }
 
-pub(crate) use lease::owner;
-
 /// Who owns which stripe.
 mod lease {
     use super::{OWNED, SHARED};
@@ -83,10 +87,11 @@ mod lease {
     static LEASES: Mutex<u32> = Mutex::new(0);
     const _: () = assert!(OWNED <= u32::BITS as usize);
 
+    /// No stripe was asked for yet.
     const UNKNOWN: usize = usize::MAX;
 
     thread_local! {
-        /// This thread's stripe. Without a destructor, so that reading it is one load.
+        /// This thread's stripe, below `OWNED` if it has one. Without a destructor, so that reading it is one load.
         static OWNER: Cell<usize> = const { Cell::new(UNKNOWN) };
         /// Gives the stripe back when the thread ends.
         static LEASE: Lease = const { Lease };
@@ -104,30 +109,25 @@ mod lease {
         }
     }
 
-    /// The index of this thread's stripe.
+    /// The index of this thread's stripe, if it is below [`OWNED`].
     #[inline]
-    pub(crate) fn owner() -> usize {
-        let owner = OWNER.get();
-        if owner == UNKNOWN { lease() } else { owner }
+    pub(super) fn owner() -> usize {
+        OWNER.get()
     }
 
-    #[cold]
-    #[inline(never)]
-    fn lease() -> usize {
+    /// Takes a stripe for this thread if it has not asked before and one is free; whether it did.
+    pub(super) fn take() -> bool {
         // In the middle of the thread's end the lease could not be given back any more.
-        let owner = if LEASE.try_with(|_| ()).is_err() { SHARED } else { take() };
-        OWNER.set(owner);
-        owner
-    }
-
-    fn take() -> usize {
+        if OWNER.get() != UNKNOWN || LEASE.try_with(|_| ()).is_err() {
+            return false;
+        }
         let mut leases = LEASES.lock().unwrap_or_else(PoisonError::into_inner);
         let free = leases.trailing_ones() as usize;
-        if free >= OWNED {
-            return SHARED;
+        OWNER.set(free.min(SHARED));
+        if free < OWNED {
+            *leases |= 1 << free;
         }
-        *leases |= 1 << free;
-        free
+        free < OWNED
     }
 
     #[cfg(test)]

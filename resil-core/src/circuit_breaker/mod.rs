@@ -25,7 +25,7 @@ pub use permit::Permit;
 use crate::cell::Counters;
 use crate::cell::window::{Mark, WORDS};
 use crate::contract::{
-    Event, Location, Reason, Rejected, State, TripReason, Window, emit, has_observer,
+    Event, Location, Reason, Rejected, State, TripReason, Verdict, Window, emit, has_observer,
 };
 use crate::sync::fixed::Mutex;
 use crate::time::{self, Nanos};
@@ -126,7 +126,8 @@ impl CircuitBreaker {
     pub fn acquire(&self) -> Result<Permit<'_>, Rejected> {
         let word = self.machine.glance();
         let admitted = if word.is_closed() { word } else { self.admit()? };
-        let start = if self.slow_call() == Nanos::MAX { Nanos::MAX } else { time::now() };
+        let untimed = self.live.slow_call() == Nanos::MAX;
+        let start = if untimed { Nanos::MAX } else { begin() };
         Ok(Permit::new(self, admitted, start))
     }
 
@@ -145,11 +146,6 @@ impl CircuitBreaker {
         })
     }
 
-    #[inline]
-    fn slow_call(&self) -> Nanos {
-        self.live.slow_call()
-    }
-
     /// A fast success, if it changes nothing: counted, and done.
     #[inline]
     fn passes(&self, admitted: Word) -> bool {
@@ -160,19 +156,30 @@ impl CircuitBreaker {
         passes
     }
 
+    /// Every outcome that may change something.
     #[inline(never)]
-    fn settle(&self, admitted: Word, outcome: Outcome, hint: Option<Duration>) {
+    fn settle(&self, admitted: Word, start: Nanos, verdict: Verdict, hint: Option<Duration>) {
+        let outcome = match verdict {
+            Verdict::Ignored => Outcome::NoVote,
+            voted => Outcome::Vote(Mark::new(voted == Verdict::Failure, self.is_slow(start))),
+        };
         let settled = self.machine.settle(admitted, outcome, hint, self);
         self.count(settled, outcome, IGNORED);
     }
 
-    /// A permit was dropped without a verdict; `failure` is what it comes to all the same.
+    /// A permit was dropped without a verdict. It was abandoned, unless it had failed or was too slow by then.
     #[cold]
     #[inline(never)]
-    fn abandon(&self, admitted: Word, failure: Option<Mark>) {
-        let outcome = failure.map_or(Outcome::NoVote, Outcome::Vote);
+    fn abandon(&self, admitted: Word, start: Nanos, failed: bool) {
+        let slow = self.is_slow(start);
+        let outcome =
+            if failed || slow { Outcome::Vote(Mark::new(true, slow)) } else { Outcome::NoVote };
         let settled = self.machine.settle(admitted, outcome, None, self);
         self.count(settled, outcome, ABANDONED);
+    }
+
+    fn is_slow(&self, start: Nanos) -> bool {
+        start != Nanos::MAX && time::now().since(start) > self.live.slow_call()
     }
 
     fn count(&self, settled: Settled, outcome: Outcome, no_vote: usize) {
@@ -217,6 +224,12 @@ impl CircuitBreaker {
     pub fn options(&self) -> BreakerOptions {
         self.live.load()
     }
+}
+
+/// When a call begins whose slowness counts.
+#[inline(never)]
+fn begin() -> Nanos {
+    time::now()
 }
 
 impl Ground for CircuitBreaker {

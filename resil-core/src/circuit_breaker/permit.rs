@@ -1,11 +1,9 @@
 //! The permission to make one call, and the duty to say how it went.
 
 use super::CircuitBreaker;
-use super::machine::Outcome;
 use super::word::Word;
-use crate::cell::window::Mark;
 use crate::contract::{Judgement, Verdict, Watched};
-use crate::time::{self, Nanos};
+use crate::time::Nanos;
 use core::fmt;
 use core::mem::ManuallyDrop;
 
@@ -59,27 +57,11 @@ impl<'a> Permit<'a> {
     #[inline]
     pub fn settle(self, judgement: Judgement) {
         let permit = ManuallyDrop::new(self);
+        let (breaker, admitted, start) = (permit.breaker, permit.admitted, permit.start);
         let good = matches!(judgement.verdict(), Verdict::Success);
-        if good && permit.start == Nanos::MAX && permit.breaker.passes(permit.admitted) {
-            return;
+        if !(good && start == Nanos::MAX && breaker.passes(admitted)) {
+            breaker.settle(admitted, start, judgement.verdict(), judgement.retry_after());
         }
-        permit.breaker.settle(
-            permit.admitted,
-            permit.outcome(judgement.verdict()),
-            judgement.retry_after(),
-        );
-    }
-
-    fn outcome(&self, verdict: Verdict) -> Outcome {
-        match verdict {
-            Verdict::Success => Outcome::Vote(Mark::new(false, self.is_slow())),
-            Verdict::Failure => Outcome::Vote(Mark::new(true, self.is_slow())),
-            Verdict::Ignored => Outcome::NoVote,
-        }
-    }
-
-    fn is_slow(&self) -> bool {
-        self.start != Nanos::MAX && time::now().since(self.start) > self.breaker.slow_call()
     }
 }
 
@@ -98,8 +80,7 @@ impl Watched for Permit<'_> {
 impl Drop for Permit<'_> {
     #[inline]
     fn drop(&mut self) {
-        let slow = self.is_slow();
-        self.breaker.abandon(self.admitted, (self.failed || slow).then_some(Mark::new(true, slow)));
+        self.breaker.abandon(self.admitted, self.start, self.failed);
     }
 }
 

@@ -1,12 +1,12 @@
 //! The breaker's state in one word.
 //!
 //! ```text
-//!  63                    27 26                 3 2   0
-//! ┌────────────────────────┬────────────────────┬─────┐
-//! │ payload (37)           │ generation (24)    │state│
-//! └────────────────────────┴────────────────────┴─────┘
-//!  closed, observe only:  bad (20) · look (1) · revision (16)
-//!  half-open:             issued (9) · done (9) · failed (9) · slow (9)
+//!  63                 40 39                        3 2   0
+//! ┌─────────────────────┬──────────────────────────┬─────┐
+//! │ generation (24)     │ payload (37)             │state│
+//! └─────────────────────┴──────────────────────────┴─────┘
+//!  closed, observe only:  revision (16) · look (1) · bad (20)
+//!  half-open:             slow (9) · failed (9) · done (9) · issued (9)
 //!  open:                  end, in milliseconds since the clock's epoch (37)
 //! ```
 //!
@@ -56,11 +56,10 @@ const OPEN_FINE: u64 = 5;
 const FORCED_OPEN: u64 = 6;
 
 const STATE: u64 = 0b111;
-const GENERATION_SHIFT: u32 = 3;
-const GENERATION_BITS: u32 = 24;
-const GENERATION: u64 = (1 << GENERATION_BITS) - 1;
-const PAYLOAD_SHIFT: u32 = GENERATION_SHIFT + GENERATION_BITS;
-const PAYLOAD: u64 = u64::MAX >> PAYLOAD_SHIFT;
+const PAYLOAD_SHIFT: u32 = 3;
+const PAYLOAD: u64 = (1 << 37) - 1;
+const GENERATION_SHIFT: u32 = 40;
+const GENERATION: u64 = (1 << 24) - 1;
 
 const BAD: u64 = (1 << 20) - 1;
 const LOOK: u64 = 1 << 20;
@@ -70,7 +69,7 @@ const REVISION: u64 = 0xffff;
 const PROBE_BITS: u32 = 9;
 const PROBE: u64 = MOST_PROBES as u64;
 
-/// What keeps a good outcome from being skipped.
+/// What keeps a good outcome from being skipped: the low 24 bits, which a test instruction takes as they are.
 const UNCLEAN: u64 = STATE | (BAD | LOOK) << PAYLOAD_SHIFT;
 
 impl Word {
@@ -150,7 +149,7 @@ impl Word {
     /// Whether nothing has happened between `admitted` and now that a good outcome could change.
     #[inline]
     pub(super) const fn still_clean(self, admitted: Self) -> bool {
-        self.0 ^ admitted.0 | admitted.0 & UNCLEAN == 0
+        self.0 == admitted.0 && admitted.0 & UNCLEAN == 0
     }
 
     /// Whether a good outcome changes nothing. Of a word that counts.
@@ -159,7 +158,7 @@ impl Word {
     }
 
     const fn payload(self) -> u64 {
-        self.0 >> PAYLOAD_SHIFT
+        self.0 >> PAYLOAD_SHIFT & PAYLOAD
     }
 
     const fn with_payload(self, payload: u64) -> Self {
