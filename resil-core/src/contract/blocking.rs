@@ -23,10 +23,7 @@ pub(super) struct PollWatch {
 
 impl PollWatch {
     pub(super) fn start() -> Self {
-        Self {
-            begun: Stopwatch::start(),
-            reported_before: REPORTED.get(),
-        }
+        Self { begun: Stopwatch::start(), reported_before: REPORTED.get() }
     }
 
     /// The poll is over.
@@ -69,10 +66,6 @@ mod tests {
         let outer = PollWatch::start();
         let inner = PollWatch::start();
         assert_eq!(inner.blocked_for(MS * 40), Some(MS * 40));
-        assert_eq!(
-            outer.blocked_for(MS * 60),
-            Some(MS * 20),
-            "20 ms of its own"
-        );
+        assert_eq!(outer.blocked_for(MS * 60), Some(MS * 20), "20 ms of its own");
     }
 }

@@ -6,6 +6,7 @@ mod blocking;
 mod classify;
 mod convert;
 mod judge;
+mod limited;
 mod observe;
 mod policy;
 #[cfg(all(test, not(resil_loom)))]
@@ -14,10 +15,13 @@ mod rejected;
 mod verdict;
 mod watch;
 
-pub use attempt::{Attempt, Limit, Limited, Limits, attempt, call, limited};
+pub use attempt::{Attempt, Limit, Limits, attempt, call};
 pub use classify::Classify;
 pub use convert::FromRejected;
+#[cfg(not(resil_loom))]
+pub(crate) use judge::carries_refusal;
 pub use judge::{Judge, Probe};
+pub use limited::{Limited, limited};
 pub use observe::{
     Event, Observer, ObserverAlreadySet, State, Stop, TripReason, Window, observer_panics, set_observer,
 };

@@ -1,5 +1,7 @@
 //! What an attempt tells the permit it runs under, so that a permit dropped without a verdict knows why.
 
+use crate::time::Nanos;
+
 /// A permit that is told when the body runs.
 ///
 /// A permit may be dropped unsettled for three reasons, and `thread::panicking()` cannot tell them apart (a sibling's
@@ -11,6 +13,11 @@ pub trait Watched {
     fn running(&mut self, running: bool);
     /// The attempt outlived its own limit before it was dropped.
     fn overdue(&mut self);
+    /// The reading of the clock that was taken when the attempt was admitted, if one was: its timeout counts from there.
+    #[inline]
+    fn begun(&self) -> Option<Nanos> {
+        None
+    }
 }
 
 /// No policy of the function cares.

@@ -17,11 +17,7 @@ pub struct DeadlineLimitBuilder {
 
 impl DeadlineLimitBuilder {
     pub(super) const fn new(name: &'static str, location: &'static Location<'static>) -> Self {
-        Self {
-            name,
-            location,
-            after: None,
-        }
+        Self { name, location, after: None }
     }
 
     /// How long a call may take in all.
@@ -72,5 +68,24 @@ impl DeadlineLimitBuilder {
             after,
             counters: Counters::new(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t05_zero_and_nothing_are_errors_that_say_what_to_write() {
+        let missing = DeadlineLimit::builder("f").try_build().unwrap_err();
+        assert_eq!((missing.field(), missing.problem().contains("required")), ("after", true));
+        let zero = DeadlineLimit::builder("f").after(Duration::ZERO).try_build().unwrap_err();
+        assert_eq!((zero.field(), zero.problem().contains("at least 1 ns")), ("after", true));
+    }
+
+    #[test]
+    #[should_panic(expected = "`after` is required")]
+    fn build_panics_with_the_problem() {
+        let _ = DeadlineLimit::builder("f").build();
     }
 }

@@ -52,3 +52,84 @@ impl Limits for CallDeadline {
         rejected
     }
 }
+
+#[cfg(all(test, feature = "test-util"))]
+mod tests {
+    use super::*;
+    use crate::contract::{Policy, limited, recorded};
+    use crate::testing::pause;
+    use crate::time::testkit::poll_once;
+    use crate::time::{now, sleep};
+    use core::future::pending;
+    use core::pin::pin;
+    use core::task::Poll;
+    use core::time::Duration;
+
+    fn exceeded(limit: &DeadlineLimit) -> u64 {
+        let mut count = 0;
+        limit.counters(&mut |counter| count = counter.value);
+        count
+    }
+
+    #[test]
+    fn it_counts_from_the_start_of_the_call_not_of_the_attempt() {
+        static CALL: DeadlineLimit =
+            DeadlineLimit::builder("shop::call").after(Duration::from_millis(100)).build();
+        let clock = pause();
+        let call = CALL.start();
+        for (waits, ends) in [("60ms", false), ("40ms", true)] {
+            let mut permit = ();
+            let mut attempt = pin!(limited(&mut permit, call, pending::<()>()));
+            assert!(poll_once(attempt.as_mut()).is_pending());
+            clock.advance(waits);
+            let (poll, events) = recorded(|| poll_once(attempt.as_mut()));
+            assert_eq!(poll.is_ready(), ends);
+            let exceeded = Rejected::new(Reason::DeadlineExceeded, "shop::call");
+            if ends {
+                assert_eq!(poll, Poll::Ready(Err(exceeded)));
+                assert_eq!(events, [Event::DeadlineExceeded(exceeded)]);
+            }
+        }
+        assert_eq!(exceeded(&CALL), 1);
+        assert!(call.deadline().is_expired());
+    }
+
+    #[test]
+    fn a_call_inside_another_has_no_more_time_than_that_one() {
+        static OUTER: DeadlineLimit =
+            DeadlineLimit::builder("shop::outer").after(Duration::from_millis(100)).build();
+        static INNER: DeadlineLimit =
+            DeadlineLimit::builder("shop::inner").after(Duration::from_secs(1)).build();
+        let clock = pause();
+        let begin = now();
+        let body = async {
+            sleep(Nanos::from_ms(30)).await;
+            let inner = INNER.start();
+            let left = inner.deadline().remaining();
+            limited(&mut (), inner, pending::<()>()).await.ok();
+            left
+        };
+        let mut permit = ();
+        let mut call = pin!(limited(&mut permit, OUTER.start(), body));
+        assert!(poll_once(call.as_mut()).is_pending());
+        clock.advance("30ms");
+        assert!(poll_once(call.as_mut()).is_pending());
+        assert_eq!(clock.timers(), 1, "the outer deadline is the only one to wait for");
+        clock.advance("70ms");
+        let outer = Rejected::new(Reason::DeadlineExceeded, "shop::outer");
+        assert_eq!(poll_once(call.as_mut()), Poll::Ready(Err(outer)));
+        assert_eq!(now().since(begin), Nanos::from_ms(100));
+        assert_eq!((exceeded(&OUTER), exceeded(&INNER)), (1, 0), "counted where it was set");
+    }
+
+    #[test]
+    fn what_is_left_is_clipped_by_a_caller() {
+        static LONG: DeadlineLimit =
+            DeadlineLimit::builder("shop::long").after(Duration::from_secs(9)).build();
+        let _clock = pause();
+        let outer = Deadline::after(Duration::from_secs(1));
+        let mut task = pin!(outer.attach(async { LONG.start().deadline() }));
+        assert_eq!(poll_once(task.as_mut()), Poll::Ready(outer));
+        assert_eq!(LONG.start().deadline().remaining(), Some(Duration::from_secs(9)));
+    }
+}

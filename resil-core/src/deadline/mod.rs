@@ -77,17 +77,11 @@ impl Policy for DeadlineLimit {
     }
 
     fn settings(&self, visit: &mut dyn FnMut(Setting)) {
-        visit(Setting {
-            name: "after",
-            value: Value::Duration(self.after()),
-        });
+        visit(Setting { name: "after", value: Value::Duration(self.after()) });
     }
 
     fn counters(&self, visit: &mut dyn FnMut(Counter)) {
-        visit(Counter {
-            name: "exceeded",
-            value: self.counters.get(EXCEEDED),
-        });
+        visit(Counter { name: "exceeded", value: self.counters.get(EXCEEDED) });
     }
 }
 
@@ -97,5 +91,22 @@ impl fmt::Debug for DeadlineLimit {
             .field("name", &self.name)
             .field("after", &self.after())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_says_what_it_is() {
+        static LIMIT: DeadlineLimit =
+            DeadlineLimit::builder("shop::checkout").after(Duration::from_secs(1)).build();
+        let mut shown = Vec::new();
+        LIMIT.settings(&mut |setting| shown.push((setting.name, setting.value.to_string())));
+        assert_eq!(shown, [("after", "1s".to_owned())]);
+        let said = (LIMIT.kind(), LIMIT.name(), LIMIT.state());
+        assert_eq!(said, (Kind::Deadline, "shop::checkout", "-"));
+        assert_eq!(size_of::<CallDeadline>(), 16);
     }
 }

@@ -17,11 +17,7 @@ pub struct TimeoutBuilder {
 
 impl TimeoutBuilder {
     pub(super) const fn new(name: &'static str, location: &'static Location<'static>) -> Self {
-        Self {
-            name,
-            location,
-            after: None,
-        }
+        Self { name, location, after: None }
     }
 
     /// How long an attempt may take.
@@ -61,11 +57,33 @@ impl TimeoutBuilder {
             Some(after) => Some(Nanos::from_duration(after)),
             None => None,
         };
-        Ok(Timeout {
-            name: self.name,
-            location: self.location,
-            after,
-            counters: Counters::new(),
-        })
+        Ok(Timeout { name: self.name, location: self.location, after, counters: Counters::new() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t05_zero_is_an_error_and_says_what_to_write() {
+        let invalid = Timeout::builder("f").after(Duration::ZERO).try_build().unwrap_err();
+        assert_eq!(invalid.field(), "after");
+        assert!(invalid.problem().contains("at least 1 ns"), "{invalid}");
+    }
+
+    #[test]
+    #[should_panic(expected = "`after` must be at least 1 ns")]
+    fn build_panics_with_the_problem() {
+        let _ = Timeout::builder("f").after(Duration::ZERO).build();
+    }
+
+    #[test]
+    fn a_nanosecond_is_a_timeout_and_so_is_the_longest_duration() {
+        for after in [Duration::from_nanos(1), Duration::from_micros(200)] {
+            let timeout = Timeout::builder("f").after(after).try_build().unwrap();
+            assert_eq!(timeout.after(), Some(after));
+        }
+        assert!(Timeout::builder("f").after(Duration::MAX).try_build().is_ok());
     }
 }

@@ -93,21 +93,12 @@ impl Policy for Timeout {
 
     fn settings(&self, visit: &mut dyn FnMut(Setting)) {
         let value = self.after().map_or(Value::Word("by call"), Value::Duration);
-        visit(Setting {
-            name: "after",
-            value,
-        });
+        visit(Setting { name: "after", value });
     }
 
     fn counters(&self, visit: &mut dyn FnMut(Counter)) {
-        visit(Counter {
-            name: "timed_out",
-            value: self.counters.get(TIMED_OUT),
-        });
-        visit(Counter {
-            name: "cut_short",
-            value: self.counters.get(CUT_SHORT),
-        });
+        visit(Counter { name: "timed_out", value: self.counters.get(TIMED_OUT) });
+        visit(Counter { name: "cut_short", value: self.counters.get(CUT_SHORT) });
     }
 }
 
@@ -117,5 +108,40 @@ impl fmt::Debug for Timeout {
             .field("name", &self.name)
             .field("after", &self.after())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static FIXED: Timeout =
+        Timeout::builder("shop::fixed").after(Duration::from_millis(200)).build();
+    static BY_CALL: Timeout = Timeout::builder("shop::by_call").build();
+
+    #[test]
+    fn it_says_what_it_is() {
+        let shown = |timeout: &Timeout| {
+            let mut shown = Vec::new();
+            timeout.settings(&mut |setting| shown.push((setting.name, setting.value.to_string())));
+            shown
+        };
+        assert_eq!(shown(&FIXED), [("after", "200ms".to_owned())]);
+        assert_eq!(shown(&BY_CALL), [("after", "by call".to_owned())]);
+        assert_eq!(
+            (FIXED.kind(), FIXED.name(), FIXED.state()),
+            (Kind::Timeout, "shop::fixed", "-")
+        );
+        assert!(
+            FIXED.location().file().ends_with("timeout/mod.rs"),
+            "where the builder was called"
+        );
+        assert_eq!(size_of::<AttemptLimit>(), 16);
+    }
+
+    #[test]
+    #[should_panic(expected = "use `limit_of`")]
+    fn without_a_time_there_is_no_limit_by_accident() {
+        let _ = BY_CALL.limit();
     }
 }

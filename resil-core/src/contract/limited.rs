@@ -1,0 +1,189 @@
+//! An attempt under limits: a timeout of its own, the deadline of its call, the deadline of whoever calls that.
+//!
+//! Invariant: the body is polled before the clock is looked at, so a result that is ready in time is never thrown away; a body
+//! that is ready at its first poll touches neither clock nor timer; a body that is ended is dropped before anybody hears of
+//! it. The timer only causes a poll; the clock decides, so an attempt is also ended, at its next poll, where the timer
+//! cannot help.
+//!
+//! Who ends an attempt: its own timeout, the function's deadline, or a deadline that was carried into this task. A
+//! deadline that a guarded function *above* enforces is left to that one: it polls this attempt first, finds the time up,
+//! drops it, and reports it under its own name; to the attempt below, that is a caller who went away. Of limits that
+//! end at the same instant the wider one is named: the deadline above, then the function's own, then the timeout. (Two
+//! nested timeouts are no such case: the inner one begins first, is polled first, and is the one named.)
+
+#[cfg(all(test, feature = "test-util", not(resil_loom)))]
+mod clock_tests;
+#[cfg(all(test, feature = "test-util", not(resil_loom)))]
+mod nesting_tests;
+#[cfg(all(test, not(resil_loom)))]
+mod tests;
+
+use super::attempt::poll_watched;
+use super::{Limit, Limits, Rejected, Watched};
+use crate::time::{Ambient, Deadline, Nanos, Timer, now};
+use core::pin::Pin;
+use core::task::{Context, Poll, Waker};
+use pin_project_lite::pin_project;
+
+/// Polls the body to its end, or until one of `limits` ends it.
+///
+/// The future ends with the body's output, or with what [`Limits::ended`] says; by then the body is dropped. If a
+/// deadline has passed beforehand, or the attempt is given no time at all, the body does not start.
+///
+/// # Cancellation
+/// Drops the body. If that happens after the time was up, the permit is told so.
+///
+/// # Cost
+/// Body ready at its first poll: one thread-local read; with a deadline in force, one clock reading. Otherwise one clock
+/// reading a poll and one registration with the timer. Allocates nothing.
+#[inline]
+pub fn limited<W: Watched, L: Limits, F: Future>(
+    watched: &mut W,
+    limits: L,
+    body: F,
+) -> Limited<'_, W, L, F> {
+    Limited { watched, limits, due: Nanos::ZERO, timer: Timer::new(), body: Some(body) }
+}
+
+pin_project! {
+    /// The future of [`limited`].
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Limited<'w, W: Watched, L, F> {
+        watched: &'w mut W,
+        limits: L,
+        // 0 until the body has pended; `MAX` if nothing here will end it.
+        due: Nanos,
+        timer: Timer,
+        // `None` once it has ended.
+        #[pin]
+        body: Option<F>,
+    }
+
+    impl<W: Watched, L, F> PinnedDrop for Limited<'_, W, L, F> {
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            if this.body.is_some() {
+                this.body.set(None);
+                if is_over(*this.due) {
+                    this.watched.overdue();
+                }
+            }
+        }
+    }
+}
+
+impl<W: Watched, L: Limits, F: Future> Future for Limited<'_, W, L, F> {
+    type Output = Result<F::Output, Rejected>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        let ambient = Ambient::current();
+        let end = this.limits.deadline().min(ambient.at);
+        let first = *this.due == Nanos::ZERO;
+        let mut begun = None;
+        if first {
+            let ended = if end == Deadline::NEVER { None } else { passed(end, &mut begun) };
+            let none_given = this.limits.attempt() == Some(Nanos::ZERO);
+            if let Some(by) = ended.or(none_given.then_some(Limit::Attempt)) {
+                this.body.set(None);
+                return Poll::Ready(Err(this.limits.ended(by)));
+            }
+        }
+
+        let body = this.body.as_mut().as_pin_mut().expect("polled again after its end");
+        let poll = if end == Deadline::NEVER {
+            poll_watched(*this.watched, body, cx)
+        } else {
+            let _scope = ambient.enforce(end);
+            poll_watched(*this.watched, body, cx)
+        };
+        if let Poll::Ready(outcome) = poll {
+            this.body.set(None);
+            this.timer.cancel();
+            return Poll::Ready(Ok(outcome));
+        }
+
+        let ended = if first {
+            let begun = this.watched.begun().or(begun);
+            *this.due = arm(this.timer, this.limits, begun, ambient, cx.waker());
+            None
+        } else {
+            look(this.timer, this.limits, *this.due, ambient, cx.waker())
+        };
+        let Some(by) = ended else { return Poll::Pending };
+        this.body.set(None);
+        this.timer.cancel();
+        Poll::Ready(Err(this.limits.ended(by)))
+    }
+}
+
+// What follows is kept out of line: one copy serves all guarded functions.
+
+/// Whether the deadline has passed before the body began; if not, when that was.
+#[inline(never)]
+fn passed(end: Deadline, begun: &mut Option<Nanos>) -> Option<Limit> {
+    let reading = now();
+    *begun = Some(reading);
+    (Deadline::at_instant(reading) >= end).then_some(Limit::Deadline)
+}
+
+/// The body has pended for the first time: arms the timer for whichever limit comes first and returns its instant.
+#[inline(never)]
+fn arm<L: Limits>(
+    timer: &mut Timer,
+    limits: &L,
+    begun: Option<Nanos>,
+    ambient: Ambient,
+    waker: &Waker,
+) -> Nanos {
+    let end = deadline_here(limits, ambient);
+    if let Some(span) = limits.attempt() {
+        let begun = begun.unwrap_or_else(now);
+        let due = begun.plus(span);
+        if Deadline::at_instant(due) < end {
+            timer.arm_after(begun, span, waker);
+            return due;
+        }
+    }
+    let Some(due) = end.at() else { return Nanos::MAX };
+    if end == limits.deadline() {
+        let span = limits.deadline_span();
+        timer.arm_after(due.since(span), span, waker);
+    } else {
+        timer.arm_at(due, waker);
+    }
+    due
+}
+
+/// The body has pended again: which limit ends it now, if one does.
+#[inline(never)]
+fn look<L: Limits>(
+    timer: &mut Timer,
+    limits: &L,
+    due: Nanos,
+    ambient: Ambient,
+    waker: &Waker,
+) -> Option<Limit> {
+    if due == Nanos::MAX {
+        return None;
+    }
+    if now() < due {
+        timer.renew(due, waker);
+        return None;
+    }
+    let by_deadline = deadline_here(limits, ambient) <= Deadline::at_instant(due);
+    Some(if by_deadline { Limit::Deadline } else { Limit::Attempt })
+}
+
+/// The deadline that this attempt has to see to, because nobody above does.
+fn deadline_here<L: Limits>(limits: &L, ambient: Ambient) -> Deadline {
+    let own = limits.deadline();
+    if ambient.enforced && ambient.at <= own { Deadline::NEVER } else { own.min(ambient.at) }
+}
+
+/// Whether an attempt that was due then, if it had pended at all, is dropped too late to be merely abandoned.
+#[inline(never)]
+fn is_over(due: Nanos) -> bool {
+    due != Nanos::ZERO && due != Nanos::MAX && now() >= due
+}

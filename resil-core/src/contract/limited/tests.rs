@@ -1,0 +1,163 @@
+//! Attempts under limits: on the manual clock where time matters, and once on the real timer.
+
+use super::*;
+use crate::contract::Reason;
+use crate::time::testkit::block_on;
+use core::cell::RefCell;
+use core::future::{pending, ready};
+
+/// An attempt under no permit.
+#[cfg(feature = "test-util")]
+pub(super) fn unwatched<L: Limits, F: Future>(limits: L, body: F) -> Limited<'static, (), L, F> {
+    limited(Box::leak(Box::new(())), limits, body)
+}
+
+/// Limits as wanted, which write down how they ended.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub(super) span: Option<Nanos>,
+    pub(super) at: Deadline,
+    pub(super) name: &'static str,
+    pub(super) log: &'a RefCell<Vec<(&'static str, Limit)>>,
+}
+
+pub(super) type Ends = RefCell<Vec<(&'static str, Limit)>>;
+
+pub(super) fn timeout<'a>(name: &'static str, ms: u64, log: &'a Ends) -> Given<'a> {
+    Given { span: Some(Nanos::from_ms(ms)), at: Deadline::NEVER, name, log }
+}
+
+#[cfg(feature = "test-util")]
+pub(super) fn deadline<'a>(name: &'static str, ms: u64, log: &'a Ends) -> Given<'a> {
+    Given { span: None, at: Deadline::at_instant(now().plus(Nanos::from_ms(ms))), name, log }
+}
+
+impl Limits for Given<'_> {
+    fn attempt(&self) -> Option<Nanos> {
+        self.span
+    }
+
+    fn deadline(&self) -> Deadline {
+        self.at
+    }
+
+    fn deadline_span(&self) -> Nanos {
+        Nanos::from_ms(100)
+    }
+
+    fn ended(&self, by: Limit) -> Rejected {
+        self.log.borrow_mut().push((self.name, by));
+        let reason = match by {
+            Limit::Attempt => Reason::TimedOut,
+            Limit::Deadline => Reason::DeadlineExceeded,
+        };
+        Rejected::new(reason, self.name)
+    }
+}
+
+/// A permit that remembers what it was told.
+#[derive(Default, Debug, PartialEq)]
+pub(super) struct Permit {
+    pub(super) running: bool,
+    pub(super) polls: u32,
+    pub(super) overdue: bool,
+    pub(super) begun: Option<Nanos>,
+}
+
+impl Watched for Permit {
+    fn running(&mut self, running: bool) {
+        assert_ne!(self.running, running, "up and down in turn");
+        self.running = running;
+        self.polls += u32::from(running);
+    }
+
+    fn overdue(&mut self) {
+        assert!(!self.overdue, "told once");
+        self.overdue = true;
+    }
+
+    fn begun(&self) -> Option<Nanos> {
+        self.begun
+    }
+}
+
+#[test]
+fn a_body_that_waits_for_ever_is_ended_without_any_runtime() {
+    let (log, mut permit) = (Ends::default(), Permit::default());
+    let begin = now();
+    let ended = block_on(limited(&mut permit, timeout("f", 2, &log), pending::<()>()));
+    assert!(now().since(begin) >= Nanos::from_ms(2));
+    assert_eq!(ended, Err(Rejected::new(Reason::TimedOut, "f")));
+    assert_eq!(*log.borrow(), [("f", Limit::Attempt)]);
+    assert!(!permit.running && !permit.overdue && permit.polls >= 2);
+}
+
+#[test]
+fn a_ready_body_is_polled_once_and_the_flag_goes_up_and_down() {
+    let (log, mut permit) = (Ends::default(), Permit::default());
+    assert_eq!(block_on(limited(&mut permit, timeout("f", 2, &log), ready(7))), Ok(7));
+    assert_eq!(permit, Permit { polls: 1, ..Permit::default() });
+    assert_eq!(super::super::call(&mut permit, || 8), 8);
+    assert_eq!(block_on(super::super::attempt(&mut permit, ready(9))), 9);
+    assert_eq!((permit.polls, permit.running), (3, false));
+}
+
+#[test]
+fn b27_a_panic_leaves_the_flag_up() {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    let log = Ends::default();
+    for which in 0..3 {
+        let mut permit = Permit::default();
+        let unwound = catch_unwind(AssertUnwindSafe(|| match which {
+            0 => super::super::call(&mut permit, || panic!("body")),
+            1 => block_on(super::super::attempt(&mut permit, async { panic!("body") })),
+            _ => drop(block_on(limited(&mut permit, timeout("f", 2, &log), async {
+                panic!("body")
+            }))),
+        }));
+        assert!(unwound.is_err());
+        assert!(permit.running && !permit.overdue);
+    }
+    assert!(log.borrow().is_empty());
+    assert_eq!(Deadline::current(), Deadline::NEVER);
+}
+
+/// What a limit adds to the future of a body.
+#[test]
+#[cfg(not(feature = "test-util"))]
+fn a_timeout_adds_forty_bytes_to_the_body() {
+    fn size_beside<L: Limits, F: Future>(limits: L, body: F) -> usize {
+        let body_size = size_of::<F>();
+        let mut permit = ();
+        let future = limited(&mut permit, limits, body);
+        size_of_val(&future) - body_size
+    }
+    struct Bare {
+        _timeout: &'static (),
+        span: Nanos,
+    }
+    impl Limits for Bare {
+        fn attempt(&self) -> Option<Nanos> {
+            Some(self.span)
+        }
+        fn deadline(&self) -> Deadline {
+            Deadline::NEVER
+        }
+        fn deadline_span(&self) -> Nanos {
+            Nanos::MAX
+        }
+        fn ended(&self, _by: Limit) -> Rejected {
+            Rejected::new(Reason::TimedOut, "f")
+        }
+    }
+    let bare = || Bare { _timeout: &(), span: Nanos(1) };
+    let small = async {};
+    let large = async {
+        let held = [1_u8; 1024];
+        core::future::ready(()).await;
+        core::hint::black_box(held);
+    };
+    assert_eq!(size_beside(bare(), small), 7 + 40, "seven are padding behind a body of one byte");
+    assert_eq!(size_beside(bare(), large) & !7, 40);
+    assert_eq!(size_of::<Timer>(), 8);
+}
