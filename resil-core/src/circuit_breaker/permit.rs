@@ -75,6 +75,11 @@ impl Watched for Permit<'_> {
     fn overdue(&mut self) {
         self.failed = true;
     }
+
+    #[inline]
+    fn begun(&self) -> Option<Nanos> {
+        (self.start != Nanos::MAX).then_some(self.start)
+    }
 }
 
 impl Drop for Permit<'_> {
