@@ -1,1 +1,84 @@
-//! x
+//! One attribute that makes a function survive the failure of what it calls.
+//!
+//! ```
+//! use std::io;
+//!
+//! mod policies {
+//!     resil::registry! {
+//!         /// Everything that talks to the gateway shares this breaker.
+//!         circuit_breaker gateway { window = 100, failure_rate = "50%", open_for = "10s" }
+//!     }
+//! }
+//!
+//! #[resil::resilient(circuit_breaker = "gateway", retry(max = 3))]
+//! fn ping(host: &str) -> io::Result<String> {
+//!     Ok(format!("pong from {host}"))
+//! }
+//!
+//! assert_eq!(ping("a").unwrap(), "pong from a");
+//! ```
+//!
+//! The signature stays as it was, and what is not written costs nothing. The policies are `static`s, built at
+//! compile time and lock-free; the attribute turns into straight-line code around the body.
+//!
+//! # Where to look
+//! * [`macro@resilient`] guards a function; [`registry!`] declares the policies that functions share.
+//! * [`Rejected`] is what a refused call returns; [`derive@Classify`] says what errors mean.
+//! * [`CircuitBreaker`] and the others can be used by hand.
+//! * [`catalog`] lists every policy in the binary; [`set_observer`] hears of what is rare.
+//!
+//! # What an error means
+//! Any `Err` is a failure unless something says otherwise, and a breaker that many functions share counts every one: a
+//! client's bad request must be told apart from a broken callee. In this order of preference:
+//! 1. `#[derive(Classify)]` on the error type: `#[resil(transient)]`, `#[resil(ignore)]` on its variants.
+//! 2. Patterns in the attribute: `ignore = Err(PayError::Declined)`, `failure = …`, `retry(on = …, abort = …)`.
+//!
+//! A refusal inside an error (of a guarded function that was called) is nobody's failure.
+
+#[doc(inline)]
+pub use resil_core::{
+    Backoff, BreakerOptions, Catalog, Cause, CircuitBreaker, CircuitBreakerBuilder, Classify,
+    Counter, Deadline, Entry, Event, InvalidOption, Jitter, Judgement, Kind, Location, Observer,
+    ObserverAlreadySet, Permit, Policy, Problem, Ratio, Reason, Rejected, Retry, Setting, State,
+    Stop, Timeout, TripReason, Value, Verdict, Window, catalog, observer_panics, register,
+    set_observer,
+};
+#[doc(inline)]
+pub use resil_core::time::warm_up;
+#[doc(inline)]
+pub use resil_macros::{Classify, resilient};
+
+#[cfg(feature = "test-util")]
+#[doc(inline)]
+pub use resil_core::testing;
+
+/// Whether feature `test-util` is on: a build that is measured or shipped must not have it.
+pub const TEST_UTIL: bool = cfg!(feature = "test-util");
+
+/// Declares the policies that functions share: one `static` each, in a module named after its kind.
+///
+/// By convention in `src/policies.rs`, where `#[resilient(circuit_breaker = "gateway")]` looks for
+/// `crate::policies::circuit_breaker::gateway`. Options are those of the attribute; doc comments go onto the statics.
+///
+/// # Examples
+/// ```
+/// mod policies {
+///     resil::registry! {
+///         /// Everything that talks to the gateway shares this breaker.
+///         circuit_breaker gateway { window = 100, failure_rate = "50%", open_for = "10s" }
+///     }
+/// }
+///
+/// assert_eq!(policies::circuit_breaker::gateway.name(), "gateway");
+/// ```
+#[macro_export]
+macro_rules! registry {
+    ($($policies:tt)*) => {
+        $crate::__private::__registry! { ($crate) $($policies)* }
+    };
+}
+
+/// What expansions call. Exempt from semver, whatever its name.
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
