@@ -13,6 +13,9 @@ mod contract;
 #[cfg(not(resil_loom))]
 mod deadline;
 #[cfg(not(resil_loom))]
+#[doc(hidden)]
+pub mod expand;
+#[cfg(not(resil_loom))]
 mod fallback;
 #[cfg(not(resil_loom))]
 mod retry;

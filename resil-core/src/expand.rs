@@ -1,0 +1,189 @@
+//! What the expansion of `#[resilient]` calls beside the policies themselves.
+//!
+//! Invariant: nothing here decides anything. What is rare is out of line, so that the guarded function stays small.
+
+use crate::circuit_breaker::BreakerOptions;
+use crate::contract::{FromRejected, Judgement, Rejected, carries_refusal};
+use crate::time::Nanos;
+use core::error::Error;
+use core::time::Duration;
+
+/// A refusal as the function's return type.
+#[cold]
+pub fn reject<R: FromRejected>(rejected: Rejected) -> R {
+    R::from_rejected(rejected)
+}
+
+/// A way out of an async block that is never taken: it tells the compiler what the block returns.
+#[inline]
+pub const fn edge<R>() -> Option<R> {
+    None
+}
+
+/// Drops the outcome of an attempt that will be made again.
+#[cold]
+#[inline(never)]
+pub fn discard<R>(outcome: R) {
+    drop(outcome);
+}
+
+/// Drops the outcome that was kept for the case that a gate refuses the next attempt: it was admitted.
+#[inline]
+pub fn release<R>(held: &mut Option<R>) {
+    if held.is_some() {
+        discard(held.take());
+    }
+}
+
+/// An argument that each attempt gets a copy of, and the last one itself.
+#[derive(Debug)]
+pub struct Spare<T>(Option<T>);
+
+impl<T: Clone> Spare<T> {
+    /// Puts the argument aside.
+    #[inline]
+    pub const fn new(argument: T) -> Self {
+        Self(Some(argument))
+    }
+
+    /// A copy if there may be `more` attempts, else the argument.
+    ///
+    /// # Panics
+    /// If it was given away before; the last attempt is the last.
+    #[inline]
+    pub fn give(&mut self, more: bool) -> T {
+        let argument = if more { self.0.clone() } else { self.0.take() };
+        argument.expect("given away once, to the last attempt")
+    }
+}
+
+/// Whether calls can be slow before `timeout` ends them; always, where slowness does not count or the options are not
+/// known.
+pub const fn slow_call_below(options: Option<BreakerOptions>, timeout: Duration) -> bool {
+    match options {
+        Some(BreakerOptions { slow_call, .. }) => {
+            slow_call.0 == Nanos::MAX.0 || slow_call.0 < Nanos::from_duration(timeout).0
+        }
+        None => true,
+    }
+}
+
+/// A field that says how long its error asks to be left alone.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say how long to wait",
+    label = "`retry_after` names a field of this type",
+    note = "help: a field of type `Duration` or `Option<Duration>`"
+)]
+pub trait Hint {
+    /// The wait, if there is one.
+    fn hint(&self) -> Option<Duration>;
+}
+
+impl Hint for Duration {
+    fn hint(&self) -> Option<Duration> {
+        Some(*self)
+    }
+}
+
+impl<T: Hint> Hint for Option<T> {
+    fn hint(&self) -> Option<Duration> {
+        self.as_ref().and_then(T::hint)
+    }
+}
+
+/// The judgement with the wait that was found in a field.
+pub const fn with_hint(judgement: Judgement, hint: Option<Duration>) -> Judgement {
+    match hint {
+        Some(wait) => judgement.after(wait),
+        None => judgement,
+    }
+}
+
+/// A field of an error, to be looked into for a refusal.
+#[derive(Debug)]
+pub struct Carried<'a, F>(pub &'a F);
+
+/// Looks into a [`Carried`] field, as far as its type lets us: see the contract's `Judge` for how it is chosen.
+pub trait Carry {
+    /// Whether the field is a refusal, or an error that hides one.
+    fn __resil_carries_refusal(&self) -> bool;
+}
+
+impl<F: Error + 'static> Carry for &&&Carried<'_, F> {
+    fn __resil_carries_refusal(&self) -> bool {
+        carries_refusal(self.0)
+    }
+}
+
+impl<F: AsRef<dyn Error + Send + Sync + 'static>> Carry for &&Carried<'_, F> {
+    fn __resil_carries_refusal(&self) -> bool {
+        carries_refusal(self.0.as_ref())
+    }
+}
+
+impl<F: AsRef<dyn Error + 'static>> Carry for &Carried<'_, F> {
+    fn __resil_carries_refusal(&self) -> bool {
+        carries_refusal(self.0.as_ref())
+    }
+}
+
+impl<F> Carry for Carried<'_, F> {
+    fn __resil_carries_refusal(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::circuit_breaker::CircuitBreaker;
+    use std::rc::Rc;
+
+    #[test]
+    fn a_spare_is_cloned_until_it_is_given_away() {
+        let argument = Rc::new(());
+        let mut spare = Spare::new(Rc::clone(&argument));
+        drop(spare.give(true));
+        let copy = spare.give(true);
+        assert_eq!(Rc::strong_count(&argument), 3);
+        let last = spare.give(false);
+        assert_eq!(Rc::strong_count(&argument), 3);
+        drop((copy, last));
+        assert_eq!(Rc::strong_count(&argument), 1);
+    }
+
+    #[test]
+    fn what_is_held_is_released_once() {
+        let mut held = Some(Rc::new(()));
+        let watch = held.clone();
+        release(&mut held);
+        release(&mut held);
+        assert!(held.is_none());
+        assert_eq!(watch.map(|watch| Rc::strong_count(&watch)), Some(1));
+    }
+
+    #[test]
+    fn a_refusal_is_found_in_fields_of_every_error_type() {
+        let refused = Rejected::new(crate::Reason::CircuitOpen, "gateway");
+        let boxed: Box<dyn Error + Send + Sync> = refused.into();
+        let unsend: Box<dyn Error> = refused.into();
+        let io = std::io::Error::from(refused);
+        assert!((&&&&Carried(&refused)).__resil_carries_refusal());
+        assert!((&&&&Carried(&io)).__resil_carries_refusal());
+        assert!((&&&&Carried(&boxed)).__resil_carries_refusal());
+        assert!((&&&&Carried(&unsend)).__resil_carries_refusal());
+        assert!(!(&&&&Carried(&7)).__resil_carries_refusal());
+        assert!(!(&&&&Carried(&std::fmt::Error)).__resil_carries_refusal());
+    }
+
+    #[test]
+    fn a_slow_call_is_below_a_longer_timeout_only() {
+        let options =
+            CircuitBreaker::builder("test").slow_call(Duration::from_millis(200)).options();
+        assert!(slow_call_below(Some(options), Duration::from_millis(201)));
+        assert!(!slow_call_below(Some(options), Duration::from_millis(200)));
+        let without = CircuitBreaker::builder("test").options();
+        assert!(slow_call_below(Some(without), Duration::MAX));
+        assert!(slow_call_below(None, Duration::from_nanos(1)));
+    }
+}

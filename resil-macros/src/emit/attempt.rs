@@ -1,0 +1,126 @@
+//! One run of the body, and the arguments it runs with.
+
+use super::{at, at_body, in_braces};
+use crate::plan::{Forced, Plan, static_name};
+use crate::policies::Row;
+use crate::policies::retry::Attempts;
+use crate::policies::timeout::After;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+
+/// Before anything else: what is to be cloned is put aside.
+pub(super) fn prelude(plan: &Plan) -> TokenStream {
+    let rt = &plan.rt;
+    let span = at_body(plan);
+    let spares = plan.arguments.cloned.iter().map(|(name, _)| {
+        let spare = spare(name);
+        quote_spanned!(span=> let mut #spare = #rt::Spare::new(#name);)
+    });
+    quote!(#(#spares)*)
+}
+
+fn spare(name: &Ident) -> Ident {
+    format_ident!(
+        "__resil_spare_{}",
+        name.unraw(),
+        span = name.span().resolved_at(proc_macro2::Span::mixed_site())
+    )
+}
+
+/// At the beginning of each attempt: arguments are borrowed anew or cloned, and the attempt gets its name.
+pub(super) fn rebind(plan: &Plan) -> TokenStream {
+    let Some(retry) = &plan.policies().retry else { return TokenStream::new() };
+    let (rt, span) = (&plan.rt, at(retry.key()));
+    let reborrowed = plan.arguments.reborrowed.iter().map(|(name, mutable)| {
+        let mutable = mutable.then(|| quote!(mut));
+        quote_spanned!(span=> let #mutable #name = &mut *#name;)
+    });
+    let more = match retry.attempts() {
+        Attempts::AtMost(most) => {
+            let most = proc_macro2::Literal::u32_unsuffixed(most);
+            quote_spanned!(span=> #rt::Attempts::number(&__resil_attempts) < #most)
+        }
+        Attempts::Unlimited => quote_spanned!(span=> true),
+    };
+    let cloned = plan.arguments.cloned.iter().map(|(name, mutable)| {
+        let spare = spare(name);
+        let mutable = mutable.then(|| quote!(mut));
+        quote_spanned!(span=> let #mutable #name = #rt::Spare::give(&mut #spare, #more);)
+    });
+    let named = retry
+        .attempt()
+        .map(|name| quote_spanned!(span=> let #name = #rt::Attempts::number(&__resil_attempts);));
+    quote!(#(#reborrowed)* #(#cloned)* #named)
+}
+
+/// `let __resil_outcome = …`: what the body returned, or which limit ended it.
+pub(super) fn run(plan: &Plan) -> TokenStream {
+    let rt = &plan.rt;
+    let returns = &plan.returns;
+    let watched = if let Some(row) = &plan.policies().circuit_breaker {
+        quote_spanned!(at(row.key())=> &mut __resil_circuit_breaker)
+    } else {
+        quote!(&mut ())
+    };
+    // At `retry`, where a value that the body moves is said to move a second time.
+    let span =
+        plan.policies().retry.as_ref().map_or_else(|| at_body(plan), |retry| at(retry.key()));
+    let body = &plan.target.body;
+    if !plan.is_async() {
+        let block = in_braces(body.tokens.clone(), body.span);
+        return quote_spanned!(span=> let __resil_outcome: #returns = #rt::call(#watched, || -> #returns #block););
+    }
+    let edge = edge(plan);
+    let tokens = &body.tokens;
+    // Spliced, since a block within the block would be `unused_braces`.
+    let block = in_braces(quote!(#edge #tokens), body.span);
+    if let Some(limits) = limits(plan) {
+        quote_spanned! {span=>
+            let __resil_outcome: ::core::result::Result<#returns, #rt::Rejected> =
+                #rt::limited(#watched, #limits, async #block).await;
+        }
+    } else {
+        quote_spanned! {span=>
+            let __resil_outcome: #returns = #rt::attempt(#watched, async #block).await;
+        }
+    }
+}
+
+/// The way out that nobody takes: it gives the block its type, and makes it borrow what it mentions exclusively.
+fn edge(plan: &Plan) -> TokenStream {
+    let (rt, returns) = (&plan.rt, &plan.returns);
+    let span = at_body(plan);
+    let forced = plan.arguments.forced.iter().map(|Forced { name, attrs, through }| {
+        let place = if *through { quote_spanned!(span=> *#name) } else { quote!(#name) };
+        quote_spanned!(span=> #(#attrs)* _ = &mut #place;)
+    });
+    quote_spanned! {span=>
+        if let ::core::option::Option::Some(__resil_edge) = #rt::edge::<#returns>() {
+            #(#forced)*
+            return __resil_edge;
+        }
+    }
+}
+
+fn limits(plan: &Plan) -> Option<TokenStream> {
+    let rt = &plan.rt;
+    let timeout = plan.policies().timeout.as_ref().map(|timeout| {
+        let name = static_name(timeout.key());
+        let span = at(timeout.key());
+        match &timeout.after {
+            After::Written(_) => quote_spanned!(span=> #rt::Timeout::limit(&#name)),
+            After::Computed(after) => quote_spanned!(span=> #rt::Timeout::limit_of(&#name, #after)),
+        }
+    });
+    let deadline = plan
+        .policies()
+        .deadline
+        .as_ref()
+        .map(|deadline| quote_spanned!(at(deadline.key())=> __resil_deadline));
+    match (timeout, deadline) {
+        (Some(timeout), Some(deadline)) => Some(quote!((#timeout, #deadline))),
+        (Some(limit), None) | (None, Some(limit)) => Some(limit),
+        (None, None) => None,
+    }
+}

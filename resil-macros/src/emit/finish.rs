@@ -1,0 +1,174 @@
+//! The end of the function: what the attempts came to becomes what is returned.
+
+use super::{at, at_body};
+use crate::plan::{Carrier, Plan, static_name};
+use crate::policies::Row;
+use crate::policies::fallback::{Answer, Answers, ByCause, Fallback};
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::Pat;
+use syn::spanned::Spanned;
+
+/// A refusal, `__resil_rejected`, as the carrier wants it.
+pub(super) fn rejected(plan: &Plan) -> TokenStream {
+    let (rt, span) = (&plan.rt, at_body(plan));
+    match plan.carrier {
+        Carrier::Ended => quote_spanned!(span=> #rt::Ended::Rejected(__resil_rejected)),
+        Carrier::OrRejected | Carrier::Outcome => {
+            quote_spanned!(span=> ::core::result::Result::Err(__resil_rejected))
+        }
+    }
+}
+
+/// A refusal, `__resil_rejected`, as the return type; where it cannot be that, the error stands at the return type.
+pub(super) fn reject(plan: &Plan) -> TokenStream {
+    let (rt, returns) = (&plan.rt, &plan.returns);
+    let at = match plan.target.output() {
+        Some(output) => output.span(),
+        None => plan.target.sig.ident.span(),
+    };
+    let at = at.resolved_at(Span::mixed_site());
+    quote_spanned!(at=> #rt::reject::<#returns>(__resil_rejected))
+}
+
+/// Everything from `inner`, whose value is the carrier, to the value of the function.
+pub(super) fn function(plan: &Plan, inner: TokenStream) -> TokenStream {
+    match (&plan.policies().fallback, plan.carrier) {
+        (None, Carrier::Outcome) => inner,
+        (None, _) => or_reject(plan, &inner),
+        (Some(fallback), _) => or_answer(plan, fallback, &inner),
+    }
+}
+
+/// The outcome, or the refusal as an error of the function.
+fn or_reject(plan: &Plan, inner: &TokenStream) -> TokenStream {
+    let reject = reject(plan);
+    let span = at_body(plan);
+    let carried = as_block(plan, inner, false);
+    quote_spanned! {span=>
+        match #carried {
+            ::core::result::Result::Ok(__resil_outcome) => __resil_outcome,
+            ::core::result::Result::Err(__resil_rejected) => #reject,
+        }
+    }
+}
+
+/// The carrier's value as an expression.
+fn as_block(plan: &Plan, inner: &TokenStream, labelled: bool) -> TokenStream {
+    let span = at_body(plan);
+    if labelled {
+        quote_spanned!(span=> '__resil: { #inner })
+    } else {
+        quote_spanned!(span=> { #inner })
+    }
+}
+
+/// The outcome, or what the fallback answers.
+fn or_answer(plan: &Plan, fallback: &Fallback, inner: &TokenStream) -> TokenStream {
+    let (rt, returns, span) = (&plan.rt, &plan.returns, at(fallback.key()));
+    // Only a breaker outside of any loop leaves by the label.
+    let labelled = plan
+        .breaker
+        .as_ref()
+        .is_some_and(|breaker| breaker.outside || plan.policies().retry.is_none());
+    let block = as_block(plan, inner, labelled);
+    let arms = match &fallback.answers {
+        Answers::Whole(whole) => {
+            let ran = ran(plan, fallback, &quote_spanned!(span=> &__resil_cause));
+            let answer = answer(whole, span);
+            quote_spanned!(span=> ::core::result::Result::Err(__resil_cause) => { #ran #answer })
+        }
+        Answers::ByCause(answers) => {
+            let ByCause { rejected, timeout, error } = &**answers;
+            let error = error.as_ref().map(|error| error_arm(plan, fallback, error));
+            let refused = refused_arms(plan, fallback, rejected.as_ref(), timeout.as_ref());
+            quote!(#error #refused)
+        }
+    };
+    let (carrier, cause) = if plan.carrier == Carrier::Ended {
+        let cause = quote_spanned!(span=> let __resil_ended = { use #rt::EndedAs as _; __resil_ended.cause() };);
+        (quote_spanned!(span=> #rt::Ended<#returns>), Some(cause))
+    } else {
+        (quote_spanned!(span=> ::core::result::Result<#returns, #rt::Rejected>), None)
+    };
+    quote_spanned! {span=>
+        let __resil_ended: #carrier = #block;
+        #cause
+        match __resil_ended {
+            ::core::result::Result::Ok(__resil_outcome) => __resil_outcome,
+            #arms
+        }
+    }
+}
+
+/// The body's own error.
+fn error_arm(plan: &Plan, fallback: &Fallback, error: &Answer) -> TokenStream {
+    let (rt, span) = (&plan.rt, at(fallback.key()));
+    let ran = ran(plan, fallback, &quote_spanned!(span=> &#rt::Cause::Error(())));
+    let answer = answer(error, span);
+    quote_spanned! {span=>
+        ::core::result::Result::Err(#rt::Cause::Error(__resil_cause)) => { #ran #answer }
+    }
+}
+
+/// Refusals and timeouts; those that have no answer go to the caller.
+fn refused_arms(
+    plan: &Plan,
+    fallback: &Fallback,
+    rejected: Option<&Answer>,
+    timeout: Option<&Answer>,
+) -> TokenStream {
+    let (rt, span) = (&plan.rt, at(fallback.key()));
+    let arm = |found: Option<&Answer>| {
+        if let Some(found) = found {
+            let ran = ran(
+                plan,
+                fallback,
+                &quote_spanned!(span=> &#rt::Cause::<()>::Rejected(__resil_cause)),
+            );
+            let answer = answer(found, span);
+            quote_spanned!(span=> { #ran #answer })
+        } else {
+            let reject = reject(plan);
+            quote_spanned!(span=> { let __resil_rejected = __resil_cause; #reject })
+        }
+    };
+    let pattern = if plan.carrier == Carrier::Ended {
+        quote_spanned!(span=> ::core::result::Result::Err(#rt::Cause::Rejected(__resil_cause)))
+    } else {
+        quote_spanned!(span=> ::core::result::Result::Err(__resil_cause))
+    };
+    let (timeout, rejected) = match (timeout, rejected) {
+        (None, None) => {
+            let both = arm(None);
+            return quote_spanned!(span=> #pattern => #both);
+        }
+        (timeout, rejected) => (arm(timeout), arm(rejected)),
+    };
+    quote_spanned! {span=>
+        #pattern if #rt::Reason::is_timeout(#rt::Rejected::reason(&__resil_cause)) => #timeout
+        #pattern => #rejected
+    }
+}
+
+/// Counts and reports that the fallback answers.
+fn ran(plan: &Plan, fallback: &Fallback, cause: &TokenStream) -> TokenStream {
+    let (rt, key) = (&plan.rt, fallback.key());
+    let name = static_name(key);
+    quote_spanned!(at(key)=> #rt::Fallback::ran(&#name, #cause);)
+}
+
+/// The answer to `__resil_cause`.
+fn answer(answer: &Answer, span: Span) -> TokenStream {
+    match answer {
+        Answer::Path(path) => quote_spanned!(span=> #path(__resil_cause)),
+        Answer::Closure(Some(parameter), body) if matches!(**parameter, Pat::Type(_)) => {
+            quote_spanned!(span=> let #parameter = __resil_cause; #body)
+        }
+        // A `let` of an unused parameter would be a lint's business, an arm is not.
+        Answer::Closure(Some(parameter), body) => {
+            quote_spanned!(span=> match __resil_cause { #parameter => #body })
+        }
+        Answer::Closure(None, body) | Answer::Value(body) => quote!(#body),
+    }
+}

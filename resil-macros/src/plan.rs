@@ -1,0 +1,317 @@
+//! What is to be emitted, with every default and choice made.
+//!
+//! Invariant: nothing is refused here. A plan may be nonsense; whether it is, `check` says.
+
+use crate::args::Args;
+use crate::policies::circuit_breaker::Source;
+use crate::policies::fallback::{Answers, Fallback};
+use crate::policies::{Policies, Row};
+use crate::target::{Binding, BindingKind, Target, Traits, bindings};
+use crate::values::Pattern;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Attribute, Path, Token, Type};
+
+/// A guarded function, decided upon.
+pub(crate) struct Plan {
+    pub(crate) args: Args,
+    pub(crate) target: Target,
+    /// Where `resil` is.
+    pub(crate) krate: TokenStream,
+    /// Where its hidden parts are.
+    pub(crate) rt: TokenStream,
+    /// What the function's own policies are called.
+    pub(crate) name: TokenStream,
+    /// The return type with `_` for every `impl Trait`.
+    pub(crate) returns: TokenStream,
+    pub(crate) breaker: Option<Breaker>,
+    /// What the patterns of the whole function say, the first match first.
+    pub(crate) verdicts: Verdicts,
+    /// What travels from an attempt to the end of the function.
+    pub(crate) carrier: Carrier,
+    /// The newest outcome is kept while a gate may still refuse the next attempt.
+    pub(crate) holds: bool,
+    pub(crate) arguments: Arguments,
+}
+
+/// The breaker of a function.
+pub(crate) struct Breaker {
+    /// The path of its `static`.
+    pub(crate) path: Path,
+    /// One admission for all attempts, instead of one each.
+    pub(crate) outside: bool,
+    /// What its own patterns say.
+    pub(crate) verdicts: Verdicts,
+    /// The rule `slow_call_reaches_timeout` is to be checked where the options of the named breaker are known.
+    pub(crate) compares: bool,
+}
+
+/// Arms of a `match` over a reference to the outcome.
+#[derive(Default)]
+pub(crate) struct Verdicts {
+    /// A pattern, and the method of `Judgement` that it calls for.
+    pub(crate) arms: Vec<(Pattern, &'static str)>,
+    /// The method for all else.
+    pub(crate) otherwise: Option<&'static str>,
+}
+
+/// What travels from an attempt to the end of the function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Carrier {
+    /// What the body returned.
+    Outcome,
+    /// That, or a refusal.
+    OrRejected,
+    /// That with its judgement, or a refusal: a fallback looks at both.
+    Ended,
+}
+
+/// What is done with the arguments.
+#[derive(Default)]
+pub(crate) struct Arguments {
+    /// Borrowed anew for each attempt: the name, and whether it is bound as `mut`.
+    pub(crate) reborrowed: Vec<(Ident, bool)>,
+    /// Cloned for an attempt while another may follow.
+    pub(crate) cloned: Vec<(Ident, bool)>,
+    /// Borrowed exclusively by the async block, so that it is `Send` without their being `Sync`.
+    pub(crate) forced: Vec<Forced>,
+}
+
+/// An argument that the async block borrows exclusively.
+pub(crate) struct Forced {
+    pub(crate) name: Ident,
+    pub(crate) attrs: Vec<Attribute>,
+    /// It is a `&mut` already.
+    pub(crate) through: bool,
+}
+
+impl Plan {
+    pub(crate) fn new(args: Args, mut target: Target) -> Self {
+        let krate =
+            args.krate.as_ref().map_or_else(|| quote!(::resil), ToTokens::into_token_stream);
+        let rt = quote!(#krate::__private);
+        let policies = &args.policies;
+        let breaker = Breaker::new(&args);
+        let holds =
+            policies.retry.is_some() && breaker.as_ref().is_some_and(|breaker| !breaker.outside);
+        let verdicts = Verdicts::of_function(&args);
+        let carrier = Carrier::new(policies);
+        let arguments = Arguments::new(&args, &mut target);
+        let name = args.name.as_ref().map_or_else(|| path_of(&target), ToTokens::into_token_stream);
+        let returns = without_impl_trait(&target);
+        Self {
+            args,
+            target,
+            krate,
+            rt,
+            name,
+            returns,
+            breaker,
+            verdicts,
+            carrier,
+            holds,
+            arguments,
+        }
+    }
+
+    pub(crate) fn policies(&self) -> &Policies {
+        &self.args.policies
+    }
+
+    pub(crate) fn is_async(&self) -> bool {
+        self.target.is_async()
+    }
+
+    /// Whether an attempt may be ended by time.
+    pub(crate) fn is_limited(&self) -> bool {
+        is_limited(&self.args.policies)
+    }
+
+    /// Whether anybody wants to know how an attempt went.
+    pub(crate) fn is_judged(&self) -> bool {
+        self.args.policies.retry.is_some()
+            || self.breaker.is_some()
+            || self.carrier == Carrier::Ended
+    }
+}
+
+fn is_limited(policies: &Policies) -> bool {
+    policies.timeout.is_some() || policies.deadline.is_some()
+}
+
+impl Breaker {
+    fn new(args: &Args) -> Option<Self> {
+        let policies = &args.policies;
+        let breaker = policies.circuit_breaker.as_ref()?;
+        let (path, named) = match &breaker.source {
+            Source::Named(name) => (in_registry(args.registry.as_ref(), name), true),
+            Source::Path(path) => (path.clone(), true),
+            Source::Inline(_) => (static_name(breaker.key()).into(), false),
+        };
+        let order = args.order.as_ref().map(|(_, order)| &order[..]).unwrap_or_default();
+        let position = |key: &str| order.iter().position(|policy| policy == key);
+        let outside = policies.retry.is_some()
+            && matches!(
+                (position("circuit_breaker"), position("retry")),
+                (Some(breaker), Some(retry)) if breaker < retry
+            );
+        let silenced = args.allow.iter().any(|rule| rule == "slow_call_reaches_timeout");
+        let compares = named && !outside && !silenced && policies.timeout.is_some();
+        let verdicts = Verdicts {
+            arms: [(&breaker.ignore, "ignore"), (&breaker.failure, "fail")]
+                .into_iter()
+                .filter_map(|(pattern, method)| Some((pattern.clone()?, method)))
+                .collect(),
+            otherwise: None,
+        };
+        Some(Self { path, outside, verdicts, compares })
+    }
+}
+
+/// `crate::policies::circuit_breaker::gateway`, every part of it at the name.
+fn in_registry(registry: Option<&Path>, name: &Ident) -> Path {
+    let at = name.span();
+    let registry = registry.cloned().unwrap_or_else(|| {
+        let root = Ident::new("crate", at);
+        let policies = Ident::new("policies", at);
+        syn::parse_quote_spanned!(at=> #root::#policies)
+    });
+    let kind = Ident::new("circuit_breaker", at);
+    syn::parse_quote_spanned!(at=> #registry::#kind::#name)
+}
+
+/// `__RESIL_RETRY` for `retry`.
+pub(crate) fn static_name(key: &Ident) -> Ident {
+    let at = key.span().resolved_at(Span::mixed_site());
+    format_ident!("__RESIL_{}", key.unraw().to_string().to_uppercase(), span = at)
+}
+
+impl Verdicts {
+    fn of_function(args: &Args) -> Self {
+        let (on, abort) = match &args.policies.retry {
+            Some(retry) => (retry.on.as_ref(), retry.abort.as_ref()),
+            None => (None, None),
+        };
+        let (failure, ignore) = (args.failure.as_ref(), args.ignore.as_ref());
+        let selects = on.is_some();
+        let failed = if selects { "fail_once" } else { "fail" };
+        let arms = [(abort, "abort"), (ignore, "ignore"), (on, "retry"), (failure, failed)]
+            .into_iter()
+            .filter_map(|(pattern, method)| Some((pattern?.clone(), method)))
+            .collect();
+        Self { arms, otherwise: selects.then_some("unlisted") }
+    }
+}
+
+impl Carrier {
+    fn new(policies: &Policies) -> Self {
+        let looks_at_errors = |fallback: &Fallback| match &fallback.answers {
+            Answers::Whole(_) => true,
+            Answers::ByCause(answers) => answers.error.is_some(),
+        };
+        match &policies.fallback {
+            Some(fallback) if looks_at_errors(fallback) => Self::Ended,
+            Some(_) => Self::OrRejected,
+            None if is_limited(policies) => Self::OrRejected,
+            None => Self::Outcome,
+        }
+    }
+}
+
+impl Arguments {
+    /// Decides about each argument, and adds or takes away the `mut` that the decision needs.
+    fn new(args: &Args, target: &mut Target) -> Self {
+        let retries = args.policies.retry.is_some();
+        let clone = args.clone.as_ref().map(|(_, names)| &names[..]).unwrap_or_default();
+        let borrows = target.output().is_some_and(|output| Traits::of(output).borrows);
+        let mut arguments = Self::default();
+        let (mut with_mut, mut without_mut) = (Vec::new(), Vec::new());
+        for Binding { name, mutable, kind, attrs } in bindings(&target.sig) {
+            let mentioned = target.body.mentions(&name);
+            let owned = matches!(kind, BindingKind::Value | BindingKind::Part);
+            let through = kind == BindingKind::Exclusive;
+            let forced =
+                target.is_async() && mentioned && !borrows && ((owned && !mutable) || through);
+            let is_cloned = retries && clone.contains(&name);
+            let is_reborrowed = retries && mentioned && through && name != "self";
+            if is_cloned {
+                arguments.cloned.push((name.clone(), mutable || (forced && owned)));
+            } else if is_reborrowed {
+                arguments.reborrowed.push((name.clone(), mutable));
+            }
+            if is_cloned || is_reborrowed {
+                without_mut.push(name.clone());
+            } else if forced && owned {
+                with_mut.push(name.clone());
+            }
+            if forced {
+                let attrs = attrs.into_iter().cloned().collect();
+                arguments.forced.push(Forced { name, attrs, through });
+            }
+        }
+        let mut rewrite = Rewrite { with_mut, without_mut };
+        rewrite.visit_signature_mut(&mut target.sig);
+        arguments
+    }
+}
+
+/// Adds or takes away `mut` in front of arguments.
+struct Rewrite {
+    with_mut: Vec<Ident>,
+    without_mut: Vec<Ident>,
+}
+
+impl Rewrite {
+    fn apply(&self, name: &Ident, mutability: &mut Option<Token![mut]>) {
+        if self.with_mut.contains(name) {
+            *mutability = Some(Token![mut](name.span().resolved_at(Span::mixed_site())));
+        } else if self.without_mut.contains(name) {
+            *mutability = None;
+        }
+    }
+}
+
+impl VisitMut for Rewrite {
+    fn visit_pat_ident_mut(&mut self, pat: &mut syn::PatIdent) {
+        self.apply(&pat.ident, &mut pat.mutability);
+        visit_mut::visit_pat_ident_mut(self, pat);
+    }
+
+    fn visit_receiver_mut(&mut self, receiver: &mut syn::Receiver) {
+        let name = Ident::new("self", receiver.self_token.span);
+        self.apply(&name, &mut receiver.mutability);
+    }
+}
+
+/// `module::path::function`.
+fn path_of(target: &Target) -> TokenStream {
+    let name = format!("::{}", target.sig.ident.unraw());
+    quote!(::core::concat!(::core::module_path!(), #name))
+}
+
+/// The return type as a closure may have it; `()` stands at the function's name.
+fn without_impl_trait(target: &Target) -> TokenStream {
+    struct Infer;
+    impl VisitMut for Infer {
+        fn visit_type_mut(&mut self, ty: &mut Type) {
+            if let Type::ImplTrait(opaque) = ty {
+                let at = opaque.impl_token.span;
+                *ty = Type::Infer(syn::TypeInfer {
+                    attrs: Vec::new(),
+                    underscore_token: Token![_](at),
+                });
+            } else {
+                visit_mut::visit_type_mut(self, ty);
+            }
+        }
+    }
+    let Some(output) = target.output() else {
+        let at = target.sig.ident.span();
+        return quote_spanned!(at=> ());
+    };
+    let mut output = output.clone();
+    Infer.visit_type_mut(&mut output);
+    output.into_token_stream()
+}

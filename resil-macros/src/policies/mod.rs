@@ -1,0 +1,136 @@
+//! One row a policy: how its key is written, which options it has, what may not be asked of it, and its `static`.
+//!
+//! Invariant: a row knows nothing of the other rows. What two policies must agree on is a rule of `check`.
+
+pub(crate) mod circuit_breaker;
+pub(crate) mod deadline;
+pub(crate) mod fallback;
+pub(crate) mod retry;
+pub(crate) mod timeout;
+
+pub(crate) use circuit_breaker::CircuitBreaker;
+pub(crate) use deadline::Deadline;
+pub(crate) use fallback::Fallback;
+pub(crate) use retry::Retry;
+pub(crate) use timeout::Timeout;
+
+use crate::diag::Diagnostics;
+use crate::syntax::Value;
+use proc_macro2::{Ident, TokenStream};
+
+/// What every row can do.
+pub(crate) trait Row: Sized {
+    /// The attribute's key.
+    const KEY: &'static str;
+
+    /// Reads what is written behind the key. Nothing comes back only if an error went out.
+    fn read(key: Ident, value: Value, out: &mut Diagnostics) -> Option<Self>;
+
+    /// The key as written, where errors about the whole policy stand.
+    fn key(&self) -> &Ident;
+
+    /// The rules that need nothing but this row.
+    fn check(&self, rules: &mut Rules<'_>);
+
+    /// The type of the function's own `static` and the expression that builds it, both under `rt`; nothing where the
+    /// function has none.
+    fn build(&self, rt: &TokenStream, name: &TokenStream) -> Option<(TokenStream, TokenStream)>;
+}
+
+/// The policies of this version, outermost first: their default order.
+pub(crate) const ORDER: [&str; 5] =
+    [Fallback::KEY, Deadline::KEY, Retry::KEY, CircuitBreaker::KEY, Timeout::KEY];
+
+/// The policies of later versions.
+pub(crate) const LATER: [&str; 6] =
+    ["adaptive_limit", "adaptive_throttle", "bulkhead", "hedge", "rate_limiter", "retry_budget"];
+
+/// The policies of one function.
+#[derive(Default, Debug)]
+pub(crate) struct Policies {
+    pub(crate) circuit_breaker: Option<CircuitBreaker>,
+    pub(crate) retry: Option<Retry>,
+    pub(crate) timeout: Option<Timeout>,
+    pub(crate) deadline: Option<Deadline>,
+    pub(crate) fallback: Option<Fallback>,
+}
+
+impl Policies {
+    /// Reads the policy of this key. The value comes back if there is no such policy.
+    pub(crate) fn read(
+        &mut self,
+        key: &Ident,
+        value: Value,
+        out: &mut Diagnostics,
+    ) -> Option<Value> {
+        let key = key.clone();
+        match key.to_string().as_str() {
+            CircuitBreaker::KEY => self.circuit_breaker = Row::read(key, value, out),
+            Retry::KEY => self.retry = Row::read(key, value, out),
+            Timeout::KEY => self.timeout = Row::read(key, value, out),
+            Deadline::KEY => self.deadline = Row::read(key, value, out),
+            Fallback::KEY => self.fallback = Row::read(key, value, out),
+            _ => return Some(value),
+        }
+        None
+    }
+
+    /// The keys that are present, in default order.
+    pub(crate) fn keys(&self) -> Vec<&Ident> {
+        fn key<R: Row>(row: Option<&R>) -> Option<&Ident> {
+            row.map(Row::key)
+        }
+        [
+            key(self.fallback.as_ref()),
+            key(self.deadline.as_ref()),
+            key(self.retry.as_ref()),
+            key(self.circuit_breaker.as_ref()),
+            key(self.timeout.as_ref()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// The own rules of each row.
+    pub(crate) fn check(&self, rules: &mut Rules<'_>) {
+        fn own<R: Row>(row: Option<&R>, rules: &mut Rules<'_>) {
+            if let Some(row) = row {
+                row.check(rules);
+            }
+        }
+        own(self.fallback.as_ref(), rules);
+        own(self.deadline.as_ref(), rules);
+        own(self.retry.as_ref(), rules);
+        own(self.circuit_breaker.as_ref(), rules);
+        own(self.timeout.as_ref(), rules);
+    }
+}
+
+/// Where broken rules go. Advice can be silenced by `allow(rule_id)`, a contradiction cannot.
+pub(crate) struct Rules<'a> {
+    allowed: &'a [Ident],
+    out: &'a mut Diagnostics,
+}
+
+impl<'a> Rules<'a> {
+    pub(crate) fn new(allowed: &'a [Ident], out: &'a mut Diagnostics) -> Self {
+        Self { allowed, out }
+    }
+
+    /// A rule that admits no exception.
+    pub(crate) fn must(&mut self, kept: syn::Result<()>) {
+        self.out.take(kept);
+    }
+
+    /// A rule that can be silenced by its id.
+    pub(crate) fn should(&mut self, id: &str, kept: syn::Result<()>) {
+        if !self.allowed.iter().any(|allowed| allowed == id) {
+            self.out.take(kept);
+        }
+    }
+}
+
+/// The rules that `allow` may name.
+pub(crate) const ADVICE: [&str; 3] =
+    ["max_one", "slow_call_reaches_timeout", "timeout_reaches_deadline"];

@@ -1,0 +1,322 @@
+//! The function under the attribute: its signature parsed, its body kept as it is.
+//!
+//! Invariant: nothing of the body is parsed, so that what is still being typed survives, each token with its span.
+
+use crate::diag;
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use std::collections::HashSet;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::visit::{self, Visit};
+use syn::{
+    Attribute, FnArg, Lifetime, Pat, PatIdent, Receiver, ReceiverKind, ReturnType, Signature, Type,
+    TypeReference, Visibility,
+};
+
+/// A function.
+pub(crate) struct Target {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) sig: Signature,
+    pub(crate) body: Body,
+}
+
+/// What stands between the braces.
+pub(crate) struct Body {
+    /// `#![…]` at its beginning.
+    pub(crate) inner_attrs: TokenStream,
+    pub(crate) tokens: TokenStream,
+    /// Of the braces.
+    pub(crate) span: Span,
+    /// Every identifier, those in format strings too.
+    mentions: HashSet<String>,
+}
+
+impl Target {
+    pub(crate) fn read(item: TokenStream) -> syn::Result<Self> {
+        let mut trees: Vec<_> = item.into_iter().collect();
+        let last = trees.pop();
+        let Some(braces) = last.clone().and_then(braces) else {
+            trees.extend(last);
+            return Err(no_body(&trees));
+        };
+        let head: TokenStream = trees.iter().cloned().collect();
+        let read = |input: ParseStream<'_>| {
+            let attrs = input.call(Attribute::parse_outer)?;
+            let vis = input.parse()?;
+            let sig = input.parse()?;
+            Ok((attrs, vis, sig))
+        };
+        match read.parse2(head) {
+            Ok((attrs, vis, sig)) => Ok(Self { attrs, vis, sig, body: Body::new(&braces) }),
+            Err(error) => Err(not_a_function(&trees).unwrap_or(error)),
+        }
+    }
+
+    pub(crate) fn is_async(&self) -> bool {
+        self.sig.asyncness.is_some()
+    }
+
+    /// The written return type, without invisible groups; nothing for `()`.
+    pub(crate) fn output(&self) -> Option<&Type> {
+        match &self.sig.output {
+            ReturnType::Default => None,
+            ReturnType::Type(_, ty) => Some(peel(ty)),
+        }
+    }
+
+    /// Whether the function never returns.
+    pub(crate) fn diverges(&self) -> bool {
+        matches!(self.output(), Some(Type::Never(_)))
+    }
+}
+
+impl Body {
+    fn new(braces: &Group) -> Self {
+        let (inner_attrs, tokens) = split_inner_attrs(braces.stream());
+        let mut mentions = HashSet::new();
+        mention(tokens.clone(), &mut mentions);
+        Self { inner_attrs, tokens, span: braces.span(), mentions }
+    }
+
+    /// Whether the body names this variable. It may say yes too often, never no.
+    pub(crate) fn mentions(&self, name: &Ident) -> bool {
+        self.mentions.contains(&name.unraw().to_string())
+    }
+}
+
+/// The group in braces, out of the invisible ones that `$body:block` puts around it.
+fn braces(tree: TokenTree) -> Option<Group> {
+    let TokenTree::Group(group) = tree else { return None };
+    match group.delimiter() {
+        Delimiter::Brace => Some(group),
+        Delimiter::None => {
+            let mut inner = group.stream().into_iter();
+            let first = inner.next().and_then(braces)?;
+            inner.next().is_none().then_some(first)
+        }
+        _ => None,
+    }
+}
+
+fn split_inner_attrs(tokens: TokenStream) -> (TokenStream, TokenStream) {
+    let trees: Vec<_> = tokens.into_iter().collect();
+    let is_punct = |tree: &TokenTree, c| matches!(tree, TokenTree::Punct(p) if p.as_char() == c);
+    let is_brackets = |tree: &TokenTree| matches!(tree, TokenTree::Group(g) if g.delimiter() == Delimiter::Bracket);
+    let count = trees
+        .chunks_exact(3)
+        .take_while(|three| {
+            is_punct(&three[0], '#') && is_punct(&three[1], '!') && is_brackets(&three[2])
+        })
+        .count();
+    let mut trees = trees.into_iter();
+    (trees.by_ref().take(3 * count).collect(), trees.collect())
+}
+
+fn mention(tokens: TokenStream, into: &mut HashSet<String>) {
+    for tree in tokens {
+        match tree {
+            TokenTree::Ident(ident) => {
+                into.insert(ident.unraw().to_string());
+            }
+            TokenTree::Group(group) => mention(group.stream(), into),
+            TokenTree::Literal(literal) => mention_in_format(&literal.to_string(), into),
+            TokenTree::Punct(_) => {}
+        }
+    }
+}
+
+/// The names behind each `{` of a format string, and before each `$` in it.
+fn mention_in_format(literal: &str, into: &mut HashSet<String>) {
+    let is_name = |c: char| c == '_' || c.is_alphanumeric();
+    for (at, _) in literal.match_indices(['{', '$', ':', '.']) {
+        let after = literal[at + 1..].split(|c: char| !is_name(c)).next().unwrap_or_default();
+        into.insert(after.to_owned());
+    }
+    for (at, _) in literal.match_indices('$') {
+        let before = literal[..at].rsplit(|c: char| !is_name(c)).next().unwrap_or_default();
+        into.insert(before.to_owned());
+    }
+    into.remove("");
+}
+
+fn no_body(trees: &[TokenTree]) -> syn::Error {
+    if let Some(error) = not_a_function(trees) {
+        return error;
+    }
+    let name = trees.iter().skip_while(|tree| !is_word(tree, "fn")).nth(1);
+    let at = name.or(trees.first()).cloned();
+    diag::error(
+        at,
+        "a function without a body cannot be guarded",
+        "put `#[resilient]` on the implementation",
+    )
+}
+
+fn is_word(tree: &TokenTree, word: &str) -> bool {
+    matches!(tree, TokenTree::Ident(ident) if ident == word)
+}
+
+/// What stands there instead of a function.
+fn not_a_function(trees: &[TokenTree]) -> Option<syn::Error> {
+    const ITEMS: [&str; 10] =
+        ["impl", "trait", "struct", "enum", "union", "mod", "type", "static", "use", "macro_rules"];
+    if trees.iter().any(|tree| is_word(tree, "fn"))
+        && !trees.iter().any(|tree| is_word(tree, "impl"))
+    {
+        return None;
+    }
+    let first = trees
+        .iter()
+        .find(|tree| ITEMS.iter().any(|word| is_word(tree, word)) || is_word(tree, "fn"))?;
+    if is_word(first, "fn") {
+        return None;
+    }
+    if is_word(first, "impl") {
+        let wrong = "`#[resilient]` on an `impl` block is not available in this version";
+        return Some(diag::error(first, wrong, "put it on each method"));
+    }
+    Some(diag::error(first, "`#[resilient]` guards functions", "put it on a `fn` or an `async fn`"))
+}
+
+/// The type without the invisible groups and parentheses around it.
+pub(crate) fn peel(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => peel(&group.elem),
+        Type::Paren(paren) => peel(&paren.elem),
+        other => other,
+    }
+}
+
+/// How an argument is bound.
+pub(crate) struct Binding<'a> {
+    pub(crate) name: Ident,
+    pub(crate) mutable: bool,
+    pub(crate) kind: BindingKind,
+    /// `#[cfg]`s of the argument.
+    pub(crate) attrs: Vec<&'a Attribute>,
+}
+
+/// What a binding holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BindingKind {
+    /// A value of its own.
+    Value,
+    /// Part of a value, taken out by a pattern.
+    Part,
+    /// A `&mut` that was written as such.
+    Exclusive,
+    /// A `&` that was written as such, or a binding by reference.
+    Shared,
+}
+
+/// Every name that the signature binds, in order.
+pub(crate) fn bindings(sig: &Signature) -> Vec<Binding<'_>> {
+    let mut found = Vec::new();
+    for input in &sig.inputs {
+        match input {
+            FnArg::Receiver(receiver) => found.push(receiver_binding(receiver)),
+            FnArg::Typed(typed) => {
+                let attrs = cfgs(&typed.attrs);
+                if let Pat::Ident(PatIdent {
+                    by_ref: None, mutability, ident, subpat: None, ..
+                }) = &*typed.pat
+                {
+                    found.push(Binding {
+                        name: ident.clone(),
+                        mutable: mutability.is_some(),
+                        kind: kind_of(&typed.ty),
+                        attrs,
+                    });
+                } else {
+                    let mut parts = Parts { attrs, found: &mut found };
+                    parts.visit_pat(&typed.pat);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn cfgs(attrs: &[Attribute]) -> Vec<&Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect()
+}
+
+fn receiver_binding(receiver: &Receiver) -> Binding<'_> {
+    let kind = match &receiver.kind {
+        ReceiverKind::Reference(_, _, Some(_)) => BindingKind::Exclusive,
+        ReceiverKind::Reference(..) => BindingKind::Shared,
+        ReceiverKind::Typed(_, ty) => kind_of(ty),
+        _ => BindingKind::Value,
+    };
+    Binding {
+        name: Ident::new("self", receiver.self_token.span),
+        mutable: receiver.mutability.is_some(),
+        kind,
+        attrs: cfgs(&receiver.attrs),
+    }
+}
+
+fn kind_of(ty: &Type) -> BindingKind {
+    match peel(ty) {
+        Type::Reference(TypeReference { mutability: Some(_), .. }) => BindingKind::Exclusive,
+        Type::Reference(_) => BindingKind::Shared,
+        _ => BindingKind::Value,
+    }
+}
+
+struct Parts<'a, 'b> {
+    attrs: Vec<&'a Attribute>,
+    found: &'b mut Vec<Binding<'a>>,
+}
+
+impl<'ast> Visit<'ast> for Parts<'_, '_> {
+    fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
+        // `None` and unit structs look like bindings.
+        let is_binding = !pat.ident.unraw().to_string().starts_with(char::is_uppercase);
+        if is_binding {
+            self.found.push(Binding {
+                name: pat.ident.clone(),
+                mutable: pat.mutability.is_some(),
+                kind: if pat.by_ref.is_some() { BindingKind::Shared } else { BindingKind::Part },
+                attrs: self.attrs.clone(),
+            });
+        }
+        visit::visit_pat_ident(self, pat);
+    }
+}
+
+/// What a type says about borrowing and hiding.
+#[derive(Default)]
+pub(crate) struct Traits {
+    pub(crate) borrows: bool,
+    pub(crate) exclusive: Option<Span>,
+    pub(crate) opaque: bool,
+}
+
+impl Traits {
+    pub(crate) fn of(ty: &Type) -> Self {
+        let mut traits = Self::default();
+        traits.visit_type(ty);
+        traits
+    }
+}
+
+impl<'ast> Visit<'ast> for Traits {
+    fn visit_type_reference(&mut self, ty: &'ast TypeReference) {
+        self.borrows |= ty.lifetime.is_none();
+        if ty.mutability.is_some() && self.exclusive.is_none() {
+            self.exclusive = Some(ty.and_token.span);
+        }
+        visit::visit_type_reference(self, ty);
+    }
+
+    fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
+        self.borrows |= lifetime.ident != "static";
+    }
+
+    fn visit_type_impl_trait(&mut self, ty: &'ast syn::TypeImplTrait) {
+        self.opaque = true;
+        visit::visit_type_impl_trait(self, ty);
+    }
+}
