@@ -1,5 +1,7 @@
 //! What tests share: an observer that remembers.
 
+pub mod breaker;
+
 use resil::{Event, Observer};
 use std::sync::{Mutex, Once, PoisonError};
 
@@ -9,10 +11,7 @@ struct Memory;
 
 impl Observer for Memory {
     fn event(&self, event: &Event) {
-        HEARD
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(*event);
+        HEARD.lock().unwrap_or_else(PoisonError::into_inner).push(*event);
     }
 }
 
@@ -28,13 +27,7 @@ pub fn listen() {
 /// What was heard so far of the policy of this name.
 pub fn heard(policy: &str) -> Vec<Event> {
     let of = |event: &&Event| policy_of(event) == policy;
-    HEARD
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .iter()
-        .filter(of)
-        .copied()
-        .collect()
+    HEARD.lock().unwrap_or_else(PoisonError::into_inner).iter().filter(of).copied().collect()
 }
 
 fn policy_of(event: &Event) -> &'static str {

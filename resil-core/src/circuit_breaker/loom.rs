@@ -19,8 +19,12 @@
 // What the models do not use of the files they take in is used by the library.
 #![allow(dead_code)]
 
+#[path = "closed.rs"]
+mod closed;
 #[path = "decide.rs"]
 mod decide;
+#[path = "half_open.rs"]
+mod half_open;
 #[path = "machine.rs"]
 mod machine;
 #[path = "options.rs"]

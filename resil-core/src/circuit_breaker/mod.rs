@@ -8,9 +8,11 @@
 //! # Source
 //! M. Nygard, *Release It!* (2007); the count window and its options follow Resilience4j.
 
+mod closed;
 pub mod config;
 mod decide;
 mod delivery;
+mod half_open;
 mod live;
 mod machine;
 mod operate;

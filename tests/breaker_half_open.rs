@@ -1,0 +1,353 @@
+//! The circuit breaker by hand: open, half-open, and the time between.
+
+use resil::testing::pause;
+use resil::{Event, Judgement, Policy, Ratio, Reason, State, TripReason, Window};
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
+use tests::breaker::{
+    MS, SECOND, builder, counter, fail, half_open, ignore, is_refused, open, succeed, transitions,
+};
+use tests::{heard, listen};
+
+#[test]
+fn b08_half_open_decides_as_soon_as_the_outcome_is_fixed() {
+    let clock = pause();
+    let breaker = builder("b08").probes(3).build();
+    half_open(&breaker, &clock);
+    succeed(&breaker, 1);
+    assert_eq!(breaker.state(), State::HalfOpen, "two failures would still open");
+    succeed(&breaker, 1);
+    assert_eq!(breaker.state(), State::Closed, "one failure would not");
+
+    half_open(&breaker, &clock);
+    fail(&breaker, 2);
+    assert_eq!(breaker.state(), State::Open, "two of three are more than half");
+}
+
+#[test]
+fn b08_slow_probes_open_again() {
+    let clock = pause();
+    let breaker =
+        builder("b08_slow").slow_call(100 * MS).slow_rate(Ratio::percent(50)).probes(2).build();
+    half_open(&breaker, &clock);
+    let probe = breaker.acquire().unwrap();
+    clock.advance("200ms");
+    probe.success();
+    assert_eq!(breaker.state(), State::Open);
+}
+
+#[test]
+fn b09_probes_are_a_total_not_a_concurrency() {
+    let clock = pause();
+    let breaker = builder("b09").probes(3).failure_rate(Ratio::ONE).build();
+    half_open(&breaker, &clock);
+    let (first, second) = (breaker.acquire().unwrap(), breaker.acquire().unwrap());
+    first.failure();
+    second.failure();
+    let _third = breaker.acquire().expect("two failures of three decide nothing at 100 %");
+    let refused = breaker.acquire().expect_err("three were asked for");
+    assert_eq!((refused.reason(), refused.retry_after()), (Reason::CircuitOpen, None));
+}
+
+#[test]
+fn b34_exactly_probes_calls_reach_a_sick_backend() {
+    for _ in 0..50 {
+        let clock = pause();
+        let breaker = builder("b34").probes(3).build();
+        half_open(&breaker, &clock);
+        let together = Barrier::new(8);
+        let admitted: usize = thread::scope(|scope| {
+            let call = || {
+                let _clock = clock.install();
+                together.wait();
+                breaker.acquire().ok()
+            };
+            let calls: Vec<_> = (0..8).map(|_| scope.spawn(call)).collect();
+            let permits: Vec<_> = calls.into_iter().map(|call| call.join().unwrap()).collect();
+            permits.iter().flatten().count()
+        });
+        assert_eq!(admitted, 3);
+    }
+}
+
+#[test]
+fn b10_probe_that_never_returns_opens_again_for_a_full_wait() {
+    let clock = pause();
+    let breaker = builder("b10").probes(1).probe_timeout(30 * SECOND).build();
+    half_open(&breaker, &clock);
+    let late = breaker.acquire().expect("the probe");
+    clock.advance("29999ms");
+    assert!(is_refused(&breaker));
+    assert_eq!(breaker.state(), State::HalfOpen);
+    clock.advance("1ms");
+    let refused = breaker.acquire().expect_err("the lease is over, the wait begins");
+    assert_eq!((breaker.state(), refused.retry_after()), (State::Open, Some(10 * SECOND)));
+    late.failure();
+    assert_eq!(counter(&breaker, "lost"), 1);
+}
+
+#[test]
+fn cb04_hung_probe_ends_with_its_lease() {
+    listen();
+    let clock = pause();
+    let breaker = builder("cb04").probes(1).probe_timeout(30 * SECOND).build();
+    open(&breaker); // t = 0
+    clock.advance("10s");
+    let hung = breaker.acquire().expect("the probe at 10");
+    for _ in 11..40 {
+        clock.advance("1s");
+        assert!(is_refused(&breaker));
+    }
+    clock.advance("1100ms"); // 40.1
+    assert!(is_refused(&breaker));
+    clock.advance("10s"); // 50.1
+    succeed(&breaker, 1);
+    assert_eq!(breaker.state(), State::Closed);
+    clock.advance("9900ms");
+    hung.failure();
+    assert_eq!((breaker.state(), breaker.window().calls), (State::Closed, 0));
+    let reasons: Vec<_> = transitions("cb04").into_iter().map(|(_, _, reason)| reason).collect();
+    assert_eq!(
+        reasons,
+        [
+            TripReason::FailureRate,
+            TripReason::WaitOver,
+            TripReason::ProbeTimeout,
+            TripReason::WaitOver,
+            TripReason::Recovered
+        ]
+    );
+}
+
+#[test]
+fn b10_the_wait_after_a_lost_probe_begins_when_its_lease_ended() {
+    let clock = pause();
+    let breaker = builder("b10_late").probes(1).probe_timeout(30 * SECOND).build();
+    half_open(&breaker, &clock);
+    let _hung = breaker.acquire().expect("the probe");
+    // Nobody comes for so long that lease (30 s) and wait (10 s) are both over.
+    clock.advance("40s");
+    assert!(!is_refused(&breaker), "a new probe at once");
+}
+
+#[test]
+fn b10_a_later_probe_prolongs_the_lease() {
+    let clock = pause();
+    let breaker = builder("b10_renewed")
+        .probes(3)
+        .failure_rate(Ratio::ONE)
+        .probe_timeout(30 * SECOND)
+        .build();
+    half_open(&breaker, &clock);
+    let _first = breaker.acquire().unwrap();
+    clock.advance("29s");
+    let _second = breaker.acquire().unwrap();
+    clock.advance("29s");
+    let _third = breaker.acquire().expect("29 s after the last admission");
+    assert_eq!(breaker.state(), State::HalfOpen);
+}
+
+#[test]
+fn cb10_every_failed_probe_starts_a_full_wait() {
+    let clock = pause();
+    let breaker = builder("cb10").window(10).min_calls(10).probes(1).build();
+    fail(&breaker, 10);
+    for _ in 0..2 {
+        clock.advance("10s");
+        fail(&breaker, 1);
+        clock.advance("100ms");
+        assert!(is_refused(&breaker));
+        clock.advance("9899ms");
+        assert!(is_refused(&breaker));
+        clock.advance("1ms");
+        let _ = breaker.window();
+    }
+    assert!(!is_refused(&breaker));
+}
+
+#[test]
+fn cb21_neutral_outcomes_do_not_keep_it_open() {
+    let clock = pause();
+    let breaker = builder("cb21").probes(5).failure_rate(Ratio::percent(20)).build();
+    half_open(&breaker, &clock);
+    for nth in 0..5 {
+        assert_ne!(breaker.state(), State::Closed, "before success {nth}");
+        for _ in 0..4 {
+            clock.advance("20s"); // longer than the lease, but no probe is out
+            ignore(&breaker, 1);
+        }
+        succeed(&breaker, 1);
+    }
+    assert_eq!(breaker.state(), State::Closed);
+}
+
+#[test]
+fn cb26_unrelated_finisher_does_not_move_half_open() {
+    let clock = pause();
+    let breaker = builder("cb26").probes(1).build();
+    let unrelated = breaker.acquire().unwrap();
+    half_open(&breaker, &clock); // t = 10
+    let probe = breaker.acquire().unwrap();
+    clock.advance("1s");
+    unrelated.failure();
+    clock.advance("1s");
+    probe.success();
+    for wait in ["100ms", "8900ms", "1100ms"] {
+        clock.advance(wait);
+        succeed(&breaker, 1);
+    }
+    assert_eq!(breaker.state(), State::Closed);
+}
+
+#[test]
+fn b23_flapping_grows_the_wait_and_a_full_window_shrinks_it() {
+    let clock = pause();
+    let breaker = builder("b23").probes(1).open_for_exponential(5 * SECOND, 2, 60 * SECOND).build();
+    open(&breaker);
+    for wait in [5, 10, 20, 40, 60, 60] {
+        assert_eq!(breaker.retry_after(), Some(wait * SECOND));
+        clock.advance(breaker.retry_after().unwrap());
+        fail(&breaker, 1);
+    }
+    clock.advance("60s");
+    succeed(&breaker, 1);
+    assert_eq!(breaker.state(), State::Closed);
+    succeed(&breaker, 1); // less than a window
+    fail(&breaker, 1);
+    assert_eq!(breaker.retry_after(), Some(60 * SECOND), "it flaps");
+    clock.advance("60s");
+    succeed(&breaker, 5);
+    fail(&breaker, 2);
+    assert_eq!(breaker.retry_after(), Some(5 * SECOND), "it was closed for a full window");
+}
+
+#[test]
+fn b23_manual_opening_does_not_count() {
+    let clock = pause();
+    let breaker = builder("b23_manual").open_for_exponential(5 * SECOND, 2, 60 * SECOND).build();
+    for _ in 0..3 {
+        breaker.force_open();
+        breaker.close();
+    }
+    open(&breaker);
+    assert_eq!(breaker.retry_after(), Some(5 * SECOND));
+    clock.advance("5s");
+    breaker.reset();
+    open(&breaker);
+    assert_eq!(breaker.retry_after(), Some(5 * SECOND), "a reset starts small again");
+}
+
+#[test]
+fn b13_the_end_of_the_wait_is_inclusive() {
+    let clock = pause();
+    let breaker = builder("b13").build();
+    open(&breaker);
+    clock.advance("9999999999ns");
+    let refused = breaker.acquire().expect_err("a nanosecond is left");
+    assert_eq!(refused.retry_after(), Some(Duration::from_nanos(1)));
+    clock.advance("1ns");
+    assert!(!is_refused(&breaker));
+}
+
+#[test]
+fn b13_a_wait_shorter_than_the_words_unit_is_rounded_up() {
+    let clock = pause();
+    let breaker = builder("b13_short").open_for(Duration::from_micros(1_500)).build();
+    clock.advance("300us");
+    open(&breaker);
+    clock.advance("1499us");
+    assert!(is_refused(&breaker));
+    clock.advance("201us");
+    assert!(!is_refused(&breaker), "at 2 ms, the next whole millisecond");
+}
+
+#[test]
+fn b14_b15_cb25_a_clock_that_goes_back_changes_nothing_for_the_worse() {
+    let clock = pause();
+    let breaker = builder("b14").slow_call(SECOND).build();
+    clock.set("100s");
+    let permit = breaker.acquire().unwrap();
+    clock.set("95s");
+    permit.success();
+    assert_eq!(
+        breaker.window(),
+        Window { calls: 1, failures: 0, slow: 0 },
+        "a negative span is none"
+    );
+    fail(&breaker, 1); // open until 105
+    clock.set("90s");
+    assert_eq!(breaker.acquire().expect_err("open").retry_after(), Some(15 * SECOND));
+    clock.set("105s");
+    assert!(!is_refused(&breaker), "the end did not move");
+}
+
+#[test]
+fn b17_hint_on_the_tripping_failure_lengthens_the_wait() {
+    let _clock = pause();
+    let breaker = builder("b17").max_open_for(60 * SECOND).build();
+    let hinted = Judgement::FAILURE.after(30 * SECOND);
+    breaker.acquire().unwrap().settle(hinted.after(50 * SECOND));
+    breaker.acquire().unwrap().settle(hinted);
+    assert_eq!(breaker.retry_after(), Some(30 * SECOND), "only the one that trips is heard");
+    breaker.reset();
+    fail(&breaker, 1);
+    breaker.acquire().unwrap().settle(Judgement::FAILURE.after(Duration::MAX));
+    assert_eq!(breaker.retry_after(), Some(60 * SECOND));
+}
+
+#[test]
+fn b18_state_and_admission_do_not_contradict_each_other() {
+    let clock = pause();
+    let breaker = builder("b18").build();
+    open(&breaker);
+    clock.advance("10s");
+    assert_eq!(breaker.retry_after(), None, "the wait is over");
+    assert_eq!(breaker.state(), State::Open, "until somebody asks");
+    let _probe = breaker.acquire().expect("and then it is half-open");
+    assert_eq!(breaker.state(), State::HalfOpen);
+}
+
+#[test]
+fn b19_one_refusal_is_one_event_and_one_count() {
+    listen();
+    let breaker = builder("b19").build();
+    open(&breaker);
+    for _ in 0..5 {
+        assert!(is_refused(&breaker));
+    }
+    let refusals =
+        heard("b19").into_iter().filter(|event| matches!(event, Event::Refused(_))).count();
+    assert_eq!((refusals, counter(&breaker, "refused")), (5, 5));
+}
+
+#[test]
+fn b21_no_timer_acts_after_a_reset() {
+    let clock = pause();
+    let breaker = builder("b21").build();
+    open(&breaker);
+    breaker.reset();
+    let generation = breaker.generation();
+    clock.advance("1h");
+    succeed(&breaker, 1);
+    assert_eq!((breaker.state(), breaker.generation()), (State::Closed, generation));
+}
+
+#[test]
+fn cb06_late_failures_do_not_prolong_the_wait() {
+    listen();
+    let clock = pause();
+    let breaker = builder("cb06").window(3).min_calls(3).build();
+    let mut permits: Vec<_> = (0..7).map(|_| breaker.acquire().unwrap()).collect();
+    for permit in permits.drain(..3) {
+        permit.failure();
+    }
+    for (permit, wait) in permits.into_iter().zip(["3s", "3s", "3s", "900ms"]) {
+        clock.advance(wait);
+        permit.failure();
+    }
+    clock.advance("100ms");
+    assert!(!is_refused(&breaker), "a probe at t = 10");
+    let opened = transitions("cb06").into_iter().filter(|(_, to, _)| *to == State::Open).count();
+    assert_eq!((opened, counter(&breaker, "lost")), (1, 4));
+}

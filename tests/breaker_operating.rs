@@ -1,0 +1,241 @@
+//! The circuit breaker by hand: forced, changed while it works, counted and listened to.
+
+use resil::testing::pause;
+use resil::{Event, Policy, Ratio, State, Stop, TripReason, Window};
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
+use tests::breaker::{
+    MS, SECOND, builder, counter, fail, half_open, is_refused, open, succeed, transitions,
+};
+use tests::{heard, listen};
+
+#[test]
+fn b33_observe_only_says_what_it_would_have_done() {
+    listen();
+    let breaker = builder("b33").build();
+    breaker.observe_only();
+    fail(&breaker, 2);
+    assert_eq!(breaker.state(), State::ObserveOnly);
+    fail(&breaker, 1);
+    let would: Vec<_> =
+        heard("b33").into_iter().filter(|event| matches!(event, Event::WouldOpen { .. })).collect();
+    let [Event::WouldOpen { reason, window, .. }] = would[..] else {
+        panic!("once, not {would:?}")
+    };
+    assert_eq!((reason, window.failures), (TripReason::FailureRate, 2));
+    assert!(!is_refused(&breaker));
+}
+
+#[test]
+fn a_disabled_breaker_admits_all_and_judges_none() {
+    let breaker = builder("disabled").build();
+    open(&breaker);
+    breaker.disable();
+    fail(&breaker, 100);
+    assert_eq!((breaker.state(), breaker.window().calls), (State::Disabled, 0));
+    assert_eq!(counter(&breaker, "failure"), 102);
+}
+
+#[test]
+fn a_forced_open_breaker_stays_open_whatever_the_time() {
+    let clock = pause();
+    let breaker = builder("forced").build();
+    breaker.force_open();
+    clock.advance("365d");
+    let refused = breaker.acquire().expect_err("forced");
+    assert_eq!((refused.retry_after(), refused.is_never()), (None, false));
+}
+
+#[test]
+fn b35_a_live_window_keeps_what_it_counted() {
+    let breaker = builder("b35").window(100).min_calls(100).build();
+    fail(&breaker, 20);
+    succeed(&breaker, 20);
+    let generation = breaker.generation();
+    breaker.set_window(1_000).unwrap();
+    assert_eq!(breaker.window(), Window { calls: 40, failures: 20, slow: 0 });
+    assert_eq!(breaker.set_window(50).unwrap_err().field(), "min_calls");
+    breaker.set_min_calls(30).unwrap();
+    breaker.set_window(30).unwrap();
+    assert_eq!(breaker.window(), Window { calls: 30, failures: 10, slow: 0 }, "the newest 30");
+    assert_eq!((breaker.generation(), breaker.state()), (generation, State::Closed));
+}
+
+#[test]
+fn live_probes_that_are_already_in_decide() {
+    let clock = pause();
+    let breaker = builder("live_probes").probes(5).build();
+    half_open(&breaker, &clock);
+    succeed(&breaker, 2);
+    assert_eq!(breaker.state(), State::HalfOpen);
+    breaker.set_probes(2).unwrap();
+    succeed(&breaker, 1);
+    assert_eq!(breaker.state(), State::Closed, "two good probes are all that is asked for");
+}
+
+#[test]
+fn a_change_that_makes_no_sense_changes_nothing() {
+    let breaker = builder("nonsense").build();
+    let before = breaker.options();
+    assert_eq!(breaker.set_window(0).unwrap_err().field(), "window");
+    assert_eq!(breaker.set_failure_rate(Ratio::ZERO).unwrap_err().field(), "failure_rate");
+    assert_eq!(breaker.set_open_for(Duration::ZERO).unwrap_err().field(), "open_for");
+    assert_eq!(breaker.set_slow_call(Some(Duration::ZERO)).unwrap_err().field(), "slow_call");
+    assert_eq!(breaker.set_probes(512).unwrap_err().field(), "probes");
+    assert_eq!(breaker.set_probe_timeout(Duration::ZERO).unwrap_err().field(), "probe_timeout");
+    assert_eq!(breaker.options(), before);
+}
+
+#[test]
+fn slow_calls_may_be_switched_on_and_off() {
+    let clock = pause();
+    let breaker = builder("live_slow").slow_rate(Ratio::percent(50)).build();
+    let slow_call = || {
+        let permit = breaker.acquire().unwrap();
+        clock.advance("1s");
+        permit.success();
+    };
+    slow_call();
+    breaker.set_slow_call(Some(100 * MS)).unwrap();
+    slow_call();
+    assert_eq!(breaker.state(), State::Open, "one of two");
+    breaker.reset();
+    breaker.set_slow_call(None).unwrap();
+    slow_call();
+    assert_eq!(breaker.window().slow, 0);
+}
+
+#[test]
+fn b32_rg14_counters_only_rise() {
+    let clock = pause();
+    let breaker = builder("b32").probes(1).build();
+    let mut last = 0;
+    for _ in 0..3 {
+        half_open(&breaker, &clock);
+        succeed(&breaker, 1);
+        open(&breaker);
+        assert!(is_refused(&breaker));
+        breaker.reset();
+        let refused = counter(&breaker, "refused");
+        assert!(refused > last);
+        last = refused;
+    }
+    assert_eq!((last, counter(&breaker, "failure"), counter(&breaker, "success")), (3, 12, 3));
+}
+
+#[test]
+fn rg12_every_call_is_in_exactly_one_counter() {
+    let clock = pause();
+    let breaker =
+        builder("rg12").window(100).min_calls(50).slow_call(SECOND).open_for(MS).probes(2).build();
+    const THREADS: u64 = 8;
+    const CALLS: u64 = 5_000;
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (breaker, clock) = (&breaker, &clock);
+            scope.spawn(move || {
+                let _clock = clock.install();
+                for call in 0..CALLS {
+                    let Ok(permit) = breaker.acquire() else {
+                        clock.advance("100us");
+                        continue;
+                    };
+                    match (thread + call) % 7 {
+                        0..3 => permit.failure(),
+                        3 => permit.ignore(),
+                        4 => drop(permit),
+                        _ => permit.success(),
+                    }
+                }
+            });
+        }
+    });
+    let mut sum = 0;
+    breaker.counters(&mut |counter| sum += counter.value);
+    assert_eq!(sum, THREADS * CALLS);
+    assert!(
+        counter(&breaker, "refused") > 0 && counter(&breaker, "lost") > 0,
+        "the rare paths were taken"
+    );
+}
+
+#[test]
+fn b20_rg10_one_event_a_transition_in_order() {
+    listen();
+    let clock = pause();
+    let breaker = builder("b20").probes(1).build();
+    half_open(&breaker, &clock);
+    fail(&breaker, 1);
+    clock.advance("10s");
+    succeed(&breaker, 1);
+    breaker.force_open();
+    assert_eq!(
+        transitions("b20"),
+        [
+            (State::Closed, State::Open, TripReason::FailureRate),
+            (State::Open, State::HalfOpen, TripReason::WaitOver),
+            (State::HalfOpen, State::Open, TripReason::FailureRate),
+            (State::Open, State::HalfOpen, TripReason::WaitOver),
+            (State::HalfOpen, State::Closed, TripReason::Recovered),
+            (State::Closed, State::ForcedOpen, TripReason::Manual),
+        ]
+    );
+}
+
+#[test]
+fn rg10_both_rates_passed_by_one_call_are_one_event() {
+    listen();
+    let clock = pause();
+    let breaker = builder("rg10").slow_call(MS).slow_rate(Ratio::percent(50)).build();
+    for _ in 0..2 {
+        let permit = breaker.acquire().unwrap();
+        clock.advance("2ms");
+        permit.failure();
+    }
+    assert_eq!(transitions("rg10"), [(State::Closed, State::Open, TripReason::FailureRate)]);
+}
+
+#[test]
+fn rg09_the_last_event_names_the_state_whoever_tells_it() {
+    listen();
+    let breaker = builder("rg09").build();
+    let crossed =
+        |told: &(State, State, TripReason)| told.0 != State::Closed && told.1 != State::Closed;
+    let mut told = Vec::new();
+    // Until one has forced the breaker from the state that the other had forced it to: then they have met.
+    for _ in 0..1_000 {
+        let together = Barrier::new(2);
+        thread::scope(|scope| {
+            for forced in [true, false] {
+                let (breaker, together) = (&breaker, &together);
+                scope.spawn(move || {
+                    together.wait();
+                    for _ in 0..500 {
+                        if forced {
+                            breaker.force_open()
+                        } else {
+                            breaker.disable()
+                        }
+                        breaker.close();
+                    }
+                });
+            }
+        });
+        told = transitions("rg09");
+        if told.iter().any(crossed) {
+            break;
+        }
+    }
+    assert!(told.iter().any(crossed), "the threads never met");
+    assert!(told.windows(2).all(|pair| pair[0].1 == pair[1].0), "each begins where the last ended");
+    assert_eq!(told.last().expect("some").1, breaker.state());
+    assert_eq!(told.len() as u32, breaker.generation() - 1, "none is missing");
+}
+
+#[test]
+fn the_words_of_states_and_stops_are_those_of_the_field() {
+    let words: Vec<_> = [State::Closed, State::Open, State::HalfOpen].map(State::as_str).into();
+    assert_eq!(words, ["closed", "open", "half-open"]);
+    assert_ne!(Stop::Attempts, Stop::Deadline);
+}

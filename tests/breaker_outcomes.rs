@@ -1,0 +1,329 @@
+//! The circuit breaker by hand: what an outcome may change, when it opens, what a new window knows of the old one.
+
+use resil::testing::pause;
+use resil::{Event, Judgement, Policy, Ratio, State, TripReason, Window};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Barrier;
+use std::thread;
+use tests::breaker::{
+    MS, SECOND, builder, counter, fail, half_open, ignore, is_refused, succeed, transitions,
+};
+use tests::{heard, listen};
+
+#[test]
+fn b01_stale_outcome_changes_nothing() {
+    let clock = pause();
+    let breaker = builder("b01").build();
+    let (stale_failure, stale_success) = (breaker.acquire().unwrap(), breaker.acquire().unwrap());
+    half_open(&breaker, &clock);
+    let probe = breaker.acquire().expect("a probe");
+    stale_failure.failure();
+    stale_success.success();
+    assert_eq!((breaker.state(), breaker.window().calls), (State::HalfOpen, 0));
+    assert_eq!(counter(&breaker, "lost"), 2);
+    probe.success();
+    succeed(&breaker, 1);
+    assert_eq!((breaker.state(), breaker.window().calls), (State::Closed, 0));
+}
+
+#[test]
+fn b02_stale_release_frees_no_probe_of_another_period() {
+    let clock = pause();
+    let breaker = builder("b02").probes(1).build();
+    let stale = breaker.acquire().unwrap();
+    half_open(&breaker, &clock);
+    let _probe = breaker.acquire().expect("the probe");
+    stale.ignore();
+    assert!(is_refused(&breaker), "the only probe is out");
+}
+
+#[test]
+fn b03_probe_of_one_half_open_period_does_not_judge_the_next() {
+    let clock = pause();
+    let breaker = builder("b03").probes(2).build();
+    half_open(&breaker, &clock);
+    let first_period = breaker.acquire().unwrap();
+    let generation = breaker.generation();
+    breaker.acquire().unwrap().failure();
+    assert_eq!(breaker.state(), State::Open, "1 of 2 is 50 %");
+    clock.advance("10s");
+    let _probe = breaker.acquire().unwrap();
+    assert_eq!((breaker.state(), breaker.generation()), (State::HalfOpen, generation + 2));
+    first_period.failure();
+    assert_eq!(breaker.state(), State::HalfOpen);
+    assert_eq!(counter(&breaker, "lost"), 1);
+}
+
+#[test]
+fn b03_every_transition_counts_forced_ones_and_resets_too() {
+    let breaker = builder("b03_all").build();
+    assert_eq!(breaker.generation(), 1);
+    breaker.force_open();
+    breaker.disable();
+    breaker.observe_only();
+    breaker.close();
+    breaker.reset();
+    assert_eq!(breaker.generation(), 6);
+    breaker.close();
+    assert_eq!(breaker.generation(), 6, "it was closed");
+}
+
+#[test]
+fn b04_ignored_probe_votes_nothing() {
+    let clock = pause();
+    let breaker = builder("b04").probes(1).build();
+    half_open(&breaker, &clock);
+    ignore(&breaker, 10);
+    assert_eq!((breaker.state(), breaker.window().calls), (State::HalfOpen, 0));
+    succeed(&breaker, 1);
+    assert_eq!(breaker.state(), State::Closed);
+}
+
+#[test]
+fn cb01_ignored_probe_returns_its_permit() {
+    let clock = pause();
+    let breaker = builder("cb01").build();
+    half_open(&breaker, &clock);
+    ignore(&breaker, 1);
+    clock.advance("100ms");
+    ignore(&breaker, 1);
+    for _ in 0..2 {
+        clock.advance("100ms");
+        succeed(&breaker, 1);
+    }
+    assert_eq!(breaker.state(), State::Closed);
+}
+
+#[test]
+fn b05_dropped_probe_returns_its_permit_without_a_vote() {
+    let clock = pause();
+    let breaker = builder("b05").probes(1).build();
+    half_open(&breaker, &clock);
+    drop(breaker.acquire().expect("the probe"));
+    assert_eq!((breaker.state(), counter(&breaker, "abandoned")), (State::HalfOpen, 1));
+    succeed(&breaker, 1);
+    assert_eq!(breaker.state(), State::Closed);
+}
+
+#[test]
+fn cb03_a_thousand_dropped_probes_wedge_nothing_and_close_nothing() {
+    let clock = pause();
+    let breaker = builder("cb03").probes(1).build();
+    half_open(&breaker, &clock);
+    for _ in 0..1_000 {
+        let probe = breaker.acquire().expect("a place is free");
+        clock.advance("1s");
+        drop(probe);
+        clock.advance("100ms");
+        assert_eq!(breaker.state(), State::HalfOpen);
+    }
+    succeed(&breaker, 1);
+    assert_eq!(breaker.state(), State::Closed);
+}
+
+#[test]
+fn b06_success_that_completes_min_calls_opens() {
+    let breaker = builder("b06").min_calls(4).build();
+    fail(&breaker, 3);
+    assert_eq!(breaker.state(), State::Closed);
+    succeed(&breaker, 1);
+    assert_eq!(breaker.state(), State::Open);
+}
+
+#[test]
+fn cb11_open_right_after_the_fourth_call() {
+    let breaker = builder("cb11").min_calls(4).failure_rate(Ratio::percent(75)).build();
+    fail(&breaker, 3);
+    succeed(&breaker, 1);
+    assert_eq!(breaker.state(), State::Open);
+}
+
+#[test]
+fn b06_slow_successes_open() {
+    let clock = pause();
+    let breaker = builder("b06_slow").slow_call(100 * MS).slow_rate(Ratio::percent(50)).build();
+    for slow in [false, true] {
+        let permit = breaker.acquire().unwrap();
+        clock.advance(if slow { "101ms" } else { "100ms" });
+        permit.success();
+    }
+    assert_eq!(breaker.state(), State::Open, "one of two was slower than 100 ms, equal is not");
+}
+
+#[test]
+fn b06_first_outcome_after_a_change_is_judged_by_it() {
+    let breaker = builder("b06_live").window(4).min_calls(4).build();
+    succeed(&breaker, 3);
+    fail(&breaker, 1);
+    assert_eq!(breaker.state(), State::Closed);
+    breaker.set_failure_rate(Ratio::percent(25)).unwrap();
+    assert_eq!(breaker.state(), State::Closed, "outcomes decide, not setters");
+    succeed(&breaker, 1);
+    assert_eq!(breaker.state(), State::Open);
+}
+
+#[test]
+fn b11_rate_is_reached_by_equality_and_slowness_is_not() {
+    let breaker = builder("b11").window(10).min_calls(10).build();
+    fail(&breaker, 4);
+    succeed(&breaker, 5);
+    assert_eq!(breaker.state(), State::Closed);
+    fail(&breaker, 1);
+    assert_eq!(breaker.state(), State::Open, "5 of 10 at 50 %");
+}
+
+#[test]
+fn b12_rate_of_100_percent_is_allowed_and_0_is_not() {
+    let breaker = builder("b12").failure_rate(Ratio::ONE).build();
+    fail(&breaker, 1);
+    succeed(&breaker, 1);
+    fail(&breaker, 2);
+    assert_eq!(breaker.state(), State::Closed, "3 of 4");
+    fail(&breaker, 1);
+    assert_eq!(breaker.state(), State::Closed, "the success is still in the window");
+    fail(&breaker, 1);
+    assert_eq!(breaker.state(), State::Open);
+    assert_eq!(
+        builder("b12").failure_rate(Ratio::ZERO).try_build().unwrap_err().field(),
+        "failure_rate"
+    );
+}
+
+#[test]
+fn b07_min_calls_beyond_the_window_are_refused() {
+    assert_eq!(builder("b07").window(4).min_calls(5).try_build().unwrap_err().field(), "min_calls");
+}
+
+#[test]
+fn b16_the_outcome_that_trips_is_in_the_event_of_the_trip() {
+    listen();
+    let breaker = builder("b16").build();
+    fail(&breaker, 2);
+    let [Event::Transition { window, generation, .. }] = heard("b16")[..] else {
+        panic!("one transition")
+    };
+    assert_eq!((window, generation), (Window { calls: 2, failures: 2, slow: 0 }, 2));
+}
+
+#[test]
+fn b25_any_failure_counts_and_ignored_does_not() {
+    let breaker = builder("b25").build();
+    ignore(&breaker, 100);
+    assert_eq!((breaker.window().calls, counter(&breaker, "ignored")), (0, 100));
+    breaker.acquire().unwrap().settle(Judgement::TRANSIENT);
+    breaker.acquire().unwrap().settle(Judgement::FAILURE);
+    assert_eq!(breaker.state(), State::Open);
+}
+
+#[test]
+fn cb07_eight_failures_at_once_trip_once() {
+    listen();
+    for round in 0..50 {
+        let name: &'static str = Box::leak(format!("cb07_{round}").into_boxed_str());
+        let clock = pause();
+        let breaker = builder(name).window(10).min_calls(5).failure_rate(Ratio::ONE).build();
+        let together = Barrier::new(8);
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let _clock = clock.install();
+                    let permit = breaker.acquire().expect("admitted before the first failure");
+                    together.wait();
+                    permit.failure();
+                });
+            }
+        });
+        assert_eq!(transitions(name), [(State::Closed, State::Open, TripReason::FailureRate)]);
+        clock.advance("10s");
+        assert!(!is_refused(&breaker), "a probe at t = 10");
+    }
+}
+
+#[test]
+fn cb12_failures_on_three_threads_always_open_at_three() {
+    for _ in 0..200 {
+        let breaker = builder("cb12").min_calls(3).failure_rate(Ratio::ONE).build();
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                let permit = breaker.acquire().unwrap();
+                scope.spawn(move || permit.failure());
+            }
+        });
+        assert_eq!(breaker.state(), State::Open);
+    }
+}
+
+#[test]
+fn cb15_what_leaves_the_window_leaves_every_count() {
+    let clock = pause();
+    let breaker = builder("cb15").window(2).slow_call(99 * MS).failure_rate(Ratio::ONE).build();
+    let slow_failure = breaker.acquire().unwrap();
+    clock.advance("150ms");
+    slow_failure.failure();
+    assert_eq!(breaker.window(), Window { calls: 1, failures: 1, slow: 1 });
+    succeed(&breaker, 4);
+    assert_eq!(breaker.window(), Window { calls: 2, failures: 0, slow: 0 });
+}
+
+#[test]
+fn b24_old_failures_do_not_reopen() {
+    let clock = pause();
+    let breaker = builder("b24").build();
+    half_open(&breaker, &clock);
+    succeed(&breaker, 2);
+    assert_eq!((breaker.state(), breaker.window()), (State::Closed, Window::default()));
+    fail(&breaker, 1);
+    assert_eq!(breaker.state(), State::Closed, "one outcome is less than min_calls");
+}
+
+#[test]
+fn cb13_half_open_samples_do_not_reach_the_new_window() {
+    let clock = pause();
+    let breaker = builder("cb13").window(10).min_calls(10).probes(10).build();
+    fail(&breaker, 10);
+    clock.advance("10s");
+    fail(&breaker, 2);
+    succeed(&breaker, 4);
+    assert_eq!(breaker.state(), State::HalfOpen);
+    succeed(&breaker, 2);
+    assert_eq!(breaker.state(), State::Closed, "4 failures of 10 at most");
+    fail(&breaker, 5);
+    assert_eq!(breaker.state(), State::Closed, "5 outcomes are less than 10");
+}
+
+#[test]
+fn b27_a_permit_dropped_by_a_siblings_panic_is_no_failure() {
+    let breaker = builder("b27").build();
+    for _ in 0..3 {
+        let unwinding = catch_unwind(AssertUnwindSafe(|| {
+            let _held = breaker.acquire().unwrap();
+            panic!("somebody else's");
+        }));
+        assert!(unwinding.is_err());
+    }
+    assert_eq!((breaker.state(), breaker.window().calls), (State::Closed, 0));
+    assert_eq!(counter(&breaker, "abandoned"), 3);
+}
+
+#[test]
+fn b28_a_drop_that_comes_too_late_is_a_failure() {
+    let clock = pause();
+    let breaker = builder("b28").slow_call(SECOND).build();
+    let (patient, impatient) = (breaker.acquire().unwrap(), breaker.acquire().unwrap());
+    clock.advance("1s");
+    drop(impatient);
+    assert_eq!(breaker.window().calls, 0, "not longer than slow_call: ignored");
+    clock.advance("1ns");
+    drop(patient);
+    assert_eq!(breaker.window(), Window { calls: 1, failures: 1, slow: 1 });
+    assert_eq!((counter(&breaker, "abandoned"), counter(&breaker, "slow_failure")), (1, 1));
+}
+
+#[test]
+fn b31_cancellation_is_nobodys_failure() {
+    let breaker = builder("b31").build();
+    for _ in 0..100 {
+        drop(breaker.acquire().unwrap());
+    }
+    assert_eq!((breaker.state(), breaker.window().calls), (State::Closed, 0));
+}
