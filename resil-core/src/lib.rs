@@ -18,7 +18,7 @@ pub mod expand;
 #[cfg(not(resil_loom))]
 mod fallback;
 #[cfg(not(resil_loom))]
-mod retry;
+pub mod retry;
 pub mod rng;
 mod sync;
 #[cfg(feature = "test-util")]
@@ -43,8 +43,6 @@ pub use deadline::{CallDeadline, DeadlineLimit, DeadlineLimitBuilder};
 #[cfg(not(resil_loom))]
 pub use fallback::{Cause, Ended, EndedAs, Fallback, FallbackBuilder};
 #[cfg(not(resil_loom))]
-pub use retry::{
-    Attempts, DEFAULT_BACKOFF, DEFAULT_JITTER, DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_PUSHBACK, Retry, RetryBuilder,
-};
+pub use retry::{Attempts, Retry, RetryBuilder};
 #[cfg(not(resil_loom))]
 pub use timeout::{AttemptLimit, Timeout, TimeoutBuilder};

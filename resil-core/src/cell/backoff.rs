@@ -49,12 +49,7 @@ enum Shape {
 
 impl Backoff {
     const fn new(shape: Shape, base: Duration, cap: Nanos) -> Self {
-        Self {
-            shape,
-            base: Nanos::from_duration(base),
-            cap,
-            factor: None,
-        }
+        Self { shape, base: Nanos::from_duration(base), cap, factor: None }
     }
 
     /// The same delay each time. Zero is allowed: at once.
@@ -74,6 +69,15 @@ impl Backoff {
     }
 
     /// These delays in turn; the last one again once they are used up.
+    ///
+    /// # Examples
+    /// ```
+    /// # use core::time::Duration;
+    /// # use resil_core::{Backoff, Retry};
+    /// static FETCH: Retry = Retry::builder("fetch")
+    ///     .backoff(Backoff::table(const { &[Duration::from_millis(10), Duration::from_millis(50)] }))
+    ///     .build();
+    /// ```
     pub const fn table(delays: &'static [Duration]) -> Self {
         Self::new(Shape::Table(delays), Duration::ZERO, Nanos::MAX)
     }
@@ -104,11 +108,7 @@ impl Backoff {
             Shape::Table(delays) => return entry(delays, n),
             Shape::By => return Nanos::ZERO,
         };
-        if delay < self.cap.0 {
-            Nanos(delay)
-        } else {
-            self.cap
-        }
+        if delay < self.cap.0 { Nanos(delay) } else { self.cap }
     }
 
     /// What no delay exceeds, spread or not; [`Nanos::MAX`] for the shapes that have no cap.
@@ -261,27 +261,15 @@ mod tests {
 
     #[test]
     fn rt03_the_first_delay_is_the_base() {
-        assert_eq!(
-            delays(Backoff::exponential(ms(100), ms(10_000))),
-            [100, 200, 400, 800]
-        );
+        assert_eq!(delays(Backoff::exponential(ms(100), ms(10_000))), [100, 200, 400, 800]);
         assert_eq!(
             delays(Backoff::exponential(ms(100), ms(10_000)).factor(3)),
             [100, 300, 900, 2_700]
         );
-        assert_eq!(
-            delays(Backoff::exponential(ms(100), ms(10_000)).factor(1)),
-            [100, 100, 100]
-        );
-        assert_eq!(
-            delays(Backoff::linear(ms(100), ms(250))),
-            [100, 200, 250, 250]
-        );
+        assert_eq!(delays(Backoff::exponential(ms(100), ms(10_000)).factor(1)), [100, 100, 100]);
+        assert_eq!(delays(Backoff::linear(ms(100), ms(250))), [100, 200, 250, 250]);
         assert_eq!(delays(Backoff::constant(ms(70))), [70, 70, 70]);
-        assert_eq!(
-            delays(Backoff::table(const { &[ms(10), ms(0), ms(50)] })),
-            [10, 0, 50, 50, 50]
-        );
+        assert_eq!(delays(Backoff::table(const { &[ms(10), ms(0), ms(50)] })), [10, 0, 50, 50, 50]);
     }
 
     #[test]
@@ -289,28 +277,15 @@ mod tests {
         let longest = Duration::MAX;
         for (backoff, expected) in [
             (Backoff::exponential(ms(1), ms(60_000)), ms(60_000)),
-            (
-                Backoff::exponential(ms(1), ms(60_000)).factor(u32::MAX),
-                ms(60_000),
-            ),
+            (Backoff::exponential(ms(1), ms(60_000)).factor(u32::MAX), ms(60_000)),
             (Backoff::exponential(ms(7), ms(60_000)).factor(1), ms(7)),
-            (
-                Backoff::exponential(Duration::from_nanos(1), longest),
-                Nanos::MAX.to_duration(),
-            ),
-            (
-                Backoff::linear(ms(1), longest),
-                Duration::from_nanos(MS << 32),
-            ),
+            (Backoff::exponential(Duration::from_nanos(1), longest), Nanos::MAX.to_duration()),
+            (Backoff::linear(ms(1), longest), Duration::from_nanos(MS << 32)),
             (Backoff::linear(longest, longest), Nanos::MAX.to_duration()),
             (Backoff::table(const { &[ms(3), ms(9)] }), ms(9)),
             (Backoff::constant(longest), Nanos::MAX.to_duration()),
         ] {
-            assert_eq!(
-                backoff.delay(u32::MAX).to_duration(),
-                expected,
-                "{backoff:?}"
-            );
+            assert_eq!(backoff.delay(u32::MAX).to_duration(), expected, "{backoff:?}");
             for jitter in [Jitter::Full, Jitter::Equal, Jitter::PlusMinus(Ratio::ONE)] {
                 let drawn = backoff.draw(jitter, u32::MAX, Nanos::MAX);
                 assert!(
@@ -329,39 +304,18 @@ mod tests {
         assert_eq!(Backoff::exponential(ms(5), ms(5)).factor(1).flaw(), None);
         assert_eq!(Backoff::constant(Duration::ZERO).flaw(), None);
         assert_eq!(Backoff::by().flaw(), None);
-        assert_eq!(
-            Backoff::exponential(ms(5_000), ms(1_000)).flaw(),
-            Some(Flaw::CapBelowBase)
-        );
-        assert_eq!(
-            Backoff::linear(ms(5_000), ms(1_000)).flaw(),
-            Some(Flaw::CapBelowBase)
-        );
-        assert_eq!(
-            Backoff::linear(Duration::ZERO, ms(1)).flaw(),
-            Some(Flaw::ZeroBase)
-        );
+        assert_eq!(Backoff::exponential(ms(5_000), ms(1_000)).flaw(), Some(Flaw::CapBelowBase));
+        assert_eq!(Backoff::linear(ms(5_000), ms(1_000)).flaw(), Some(Flaw::CapBelowBase));
+        assert_eq!(Backoff::linear(Duration::ZERO, ms(1)).flaw(), Some(Flaw::ZeroBase));
         assert_eq!(exponential.factor(0).flaw(), Some(Flaw::ZeroFactor));
-        assert_eq!(
-            Backoff::constant(ms(5)).factor(2).flaw(),
-            Some(Flaw::MisplacedFactor)
-        );
+        assert_eq!(Backoff::constant(ms(5)).factor(2).flaw(), Some(Flaw::MisplacedFactor));
         assert_eq!(Backoff::table(&[]).flaw(), Some(Flaw::EmptyTable));
-        assert_eq!(
-            exponential.jitter_flaw(Jitter::PlusMinus(Ratio::ZERO)),
-            Some(Flaw::ZeroShare)
-        );
+        assert_eq!(exponential.jitter_flaw(Jitter::PlusMinus(Ratio::ZERO)), Some(Flaw::ZeroShare));
         assert_eq!(exponential.jitter_flaw(Jitter::PlusMinus(Ratio::ONE)), None);
         assert_eq!(exponential.jitter_flaw(Jitter::Decorrelated), None);
-        for backoff in [
-            Backoff::constant(ms(5)),
-            Backoff::by(),
-            Backoff::table(const { &[ms(1)] }),
-        ] {
-            assert_eq!(
-                backoff.jitter_flaw(Jitter::Decorrelated),
-                Some(Flaw::NothingToCorrelate)
-            );
+        for backoff in [Backoff::constant(ms(5)), Backoff::by(), Backoff::table(const { &[ms(1)] })]
+        {
+            assert_eq!(backoff.jitter_flaw(Jitter::Decorrelated), Some(Flaw::NothingToCorrelate));
         }
     }
 

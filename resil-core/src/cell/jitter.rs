@@ -122,11 +122,13 @@ mod tests {
                 let draws: Vec<u64> = last_draws.iter().map(|draw| draw.0).collect();
                 let most = draws.iter().max().expect("many");
                 assert!(*most <= 1_000 * MS, "{jitter:?} drew {most} ns at try {n}");
-                let spread = deviation(&draws);
+                let at_cap = draws.iter().filter(|&&draw| draw == 1_000 * MS).count();
                 assert!(
-                    spread > 5.0 * 1e6,
-                    "{jitter:?} spreads {spread} ns at try {n}"
+                    at_cap < 1_000,
+                    "{jitter:?} draws the cap itself {at_cap} times at try {n}"
                 );
+                let spread = deviation(&draws);
+                assert!(spread > 5.0 * 1e6, "{jitter:?} spreads {spread} ns at try {n}");
             }
         }
     }
@@ -149,9 +151,8 @@ mod tests {
         rng::seed(3);
         let backoff = Backoff::exponential(Duration::from_nanos(4), Duration::from_nanos(8));
         let seen = |jitter| {
-            let mut seen: Vec<u64> = (0..2_000)
-                .map(|_| backoff.draw(jitter, 1, Nanos::ZERO).0)
-                .collect();
+            let mut seen: Vec<u64> =
+                (0..2_000).map(|_| backoff.draw(jitter, 1, Nanos::ZERO).0).collect();
             seen.sort_unstable();
             seen.dedup();
             seen
@@ -168,15 +169,12 @@ mod tests {
     fn r02_plus_minus_is_centred_on_the_delay_below_the_cap() {
         rng::seed(4);
         let jitter = Jitter::PlusMinus(Ratio::percent(20));
-        let draws: Vec<u64> = (0..10_000)
-            .map(|_| jitter.spread(Nanos(1_000), Nanos(10_000)).0)
-            .collect();
+        let draws: Vec<u64> =
+            (0..10_000).map(|_| jitter.spread(Nanos(1_000), Nanos(10_000)).0).collect();
         assert_eq!(draws.iter().min(), Some(&800));
         assert_eq!(draws.iter().max(), Some(&1_200));
         // A delay without a cap spreads around itself, however long.
-        let longest = (0..10_000)
-            .map(|_| jitter.spread(Nanos(1_000), Nanos::MAX).0)
-            .max();
+        let longest = (0..10_000).map(|_| jitter.spread(Nanos(1_000), Nanos::MAX).0).max();
         assert_eq!(longest, Some(1_200));
     }
 
@@ -184,17 +182,12 @@ mod tests {
     fn r02_decorrelated_draws_up_to_three_times_the_last_draw() {
         rng::seed(5);
         let backoff = Backoff::linear(Duration::from_nanos(10), Duration::from_nanos(200));
-        let most = |last| {
-            (0..5_000)
-                .map(|_| backoff.draw(Jitter::Decorrelated, 9, Nanos(last)).0)
-                .max()
-        };
+        let most =
+            |last| (0..5_000).map(|_| backoff.draw(Jitter::Decorrelated, 9, Nanos(last)).0).max();
         assert_eq!(most(0), Some(30));
         assert_eq!(most(20), Some(60));
         assert_eq!(most(100), Some(200));
-        let least = (0..5_000)
-            .map(|_| backoff.draw(Jitter::Decorrelated, 9, Nanos(100)).0)
-            .min();
+        let least = (0..5_000).map(|_| backoff.draw(Jitter::Decorrelated, 9, Nanos(100)).0).min();
         assert_eq!(least, Some(10));
     }
 

@@ -33,15 +33,6 @@ impl<T, E> Ended<Result<T, E>> {
             Self::Rejected(rejected) => Err(Cause::Rejected(rejected)),
         }
     }
-
-    /// The outcome that the cause [`Cause::Error`] was taken from, for a fallback that answers only for other causes.
-    ///
-    /// # Errors
-    /// Always: the error.
-    #[inline]
-    pub fn outcome_of(error: E) -> Result<T, E> {
-        Err(error)
-    }
 }
 
 impl<T> Ended<Option<T>> {
@@ -57,12 +48,6 @@ impl<T> Ended<Option<T>> {
             Self::Rejected(rejected) => Err(Cause::Rejected(rejected)),
         }
     }
-
-    /// The outcome that the cause [`Cause::Error`] was taken from, for a fallback that answers only for other causes.
-    #[inline]
-    pub const fn outcome_of((): ()) -> Option<T> {
-        None
-    }
 }
 
 /// A `None` that no pattern speaks of is judged a success, and still has no value to give.
@@ -76,17 +61,12 @@ const fn answers_for_none(judgement: Judgement) -> bool {
 }
 
 /// The reading of return types that know no errors.
-pub trait EndedAs<R>: Sized {
+pub trait EndedAs<R> {
     /// The outcome, or the refusal that a fallback has to answer for.
     ///
     /// # Errors
     /// The cause.
     fn cause(self) -> Result<R, Cause<Infallible>>;
-
-    /// There is no such outcome.
-    fn outcome_of(error: Infallible) -> R {
-        match error {}
-    }
 }
 
 impl<R> EndedAs<R> for Ended<R> {
@@ -114,62 +94,37 @@ mod tests {
             Err(Cause::Rejected(TIMED_OUT))
         );
         for judgement in [Judgement::FAILURE, Judgement::TRANSIENT] {
-            assert_eq!(
-                Ended::Returned(DECLINED, judgement).cause(),
-                Err(Cause::Error("declined"))
-            );
+            assert_eq!(Ended::Returned(DECLINED, judgement).cause(), Err(Cause::Error("declined")));
         }
     }
 
     #[test]
     fn f02_not_for_ignored_and_aborted_outcomes() {
-        for judgement in [
-            Judgement::IGNORED,
-            Judgement::TRANSIENT.ignore(),
-            Judgement::TRANSIENT.abort(),
-        ] {
-            assert_eq!(
-                Ended::Returned(DECLINED, judgement).cause(),
-                Ok(DECLINED),
-                "{judgement:?}"
-            );
-            assert_eq!(
-                Ended::Returned(None::<u8>, judgement).cause(),
-                Ok(None),
-                "{judgement:?}"
-            );
+        for judgement in
+            [Judgement::IGNORED, Judgement::TRANSIENT.ignore(), Judgement::TRANSIENT.abort()]
+        {
+            assert_eq!(Ended::Returned(DECLINED, judgement).cause(), Ok(DECLINED), "{judgement:?}");
+            assert_eq!(Ended::Returned(None::<u8>, judgement).cause(), Ok(None), "{judgement:?}");
         }
     }
 
     #[test]
     fn r13_a_value_that_counts_as_a_failure_is_returned_itself() {
         let unavailable: Result<u16, &str> = Ok(503);
-        assert_eq!(
-            Ended::Returned(unavailable, Judgement::TRANSIENT).cause(),
-            Ok(unavailable)
-        );
-        assert_eq!(
-            Ended::Returned(Some(503), Judgement::TRANSIENT).cause(),
-            Ok(Some(503))
-        );
+        assert_eq!(Ended::Returned(unavailable, Judgement::TRANSIENT).cause(), Ok(unavailable));
+        assert_eq!(Ended::Returned(Some(503), Judgement::TRANSIENT).cause(), Ok(Some(503)));
     }
 
     #[test]
     fn none_is_answered_for_whether_or_not_a_pattern_calls_it_a_failure() {
         for judgement in [Judgement::SUCCESS, Judgement::FAILURE, Judgement::TRANSIENT] {
-            assert_eq!(
-                Ended::Returned(None::<u8>, judgement).cause(),
-                Err(Cause::Error(()))
-            );
+            assert_eq!(Ended::Returned(None::<u8>, judgement).cause(), Err(Cause::Error(())));
         }
         assert_eq!(
             Ended::<Option<u8>>::Rejected(TIMED_OUT).cause(),
             Err(Cause::Rejected(TIMED_OUT))
         );
-        assert_eq!(
-            Ended::Returned(Some(1), Judgement::SUCCESS).cause(),
-            Ok(Some(1))
-        );
+        assert_eq!(Ended::Returned(Some(1), Judgement::SUCCESS).cause(), Ok(Some(1)));
     }
 
     /// A return type that is opaque to the caller.
@@ -180,28 +135,8 @@ mod tests {
     #[test]
     fn a_plain_return_type_is_answered_for_only_when_it_was_refused() {
         assert_eq!(Ended::Returned(7, Judgement::FAILURE).cause(), Ok(7));
-        assert_eq!(
-            Ended::<u8>::Rejected(TIMED_OUT).cause(),
-            Err(Cause::Rejected(TIMED_OUT))
-        );
+        assert_eq!(Ended::<u8>::Rejected(TIMED_OUT).cause(), Err(Cause::Rejected(TIMED_OUT)));
         let ended: Ended<_> = Ended::Returned(opaque(), Judgement::SUCCESS);
         assert_eq!(ended.cause().map(Iterator::count), Ok(2));
-    }
-
-    #[test]
-    fn an_error_without_a_handler_of_its_own_goes_through_as_it_was() {
-        fn only_refusals<T>(ended: Ended<Result<T, String>>, instead: T) -> Result<T, String> {
-            match ended.cause() {
-                Ok(outcome) => outcome,
-                Err(Cause::Rejected(_)) => Ok(instead),
-                Err(Cause::Error(error)) => Ended::<Result<T, String>>::outcome_of(error),
-            }
-        }
-        let failed = Ended::Returned(Err::<u8, _>("down".to_owned()), Judgement::FAILURE);
-        assert_eq!(only_refusals(failed, 0), Err("down".to_owned()));
-        assert_eq!(only_refusals(Ended::Rejected(TIMED_OUT), 0), Ok(0));
-        assert_eq!(Ended::<Option<u8>>::outcome_of(()), None);
-        // For a plain type it exists as well, so that one expansion fits all.
-        let _: fn(Infallible) -> u8 = Ended::<u8>::outcome_of;
     }
 }

@@ -64,11 +64,7 @@ impl Fallback {
     }
 
     const fn new(name: &'static str, location: &'static Location<'static>) -> Self {
-        Self {
-            name,
-            location,
-            counters: Counters::new(),
-        }
+        Self { name, location, counters: Counters::new() }
     }
 
     /// Counts and reports that the fallback answers for this cause.
@@ -86,10 +82,7 @@ impl Fallback {
             Some(_) => count::REJECTED,
         };
         self.counters.add(index);
-        emit(&Event::FallbackRan {
-            policy: self.name,
-            rejected,
-        });
+        emit(&Event::FallbackRan { policy: self.name, rejected });
     }
 
     /// How often it has answered.
@@ -119,19 +112,14 @@ impl Policy for Fallback {
 
     fn counters(&self, visit: &mut dyn FnMut(Counter)) {
         for (index, name) in count::NAMES.into_iter().enumerate() {
-            visit(Counter {
-                name,
-                value: self.counters.get(index),
-            });
+            visit(Counter { name, value: self.counters.get(index) });
         }
     }
 }
 
 impl fmt::Debug for Fallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fallback")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("Fallback").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -157,19 +145,8 @@ mod tests {
         fallback.counters(&mut |counter| counted.push((counter.name, counter.value)));
         assert_eq!(counted, [("error", 1), ("rejected", 1), ("timeout", 2)]);
         assert_eq!(fallback.runs(), 4);
-        let ran = |rejected| Event::FallbackRan {
-            policy: "f",
-            rejected,
-        };
-        assert_eq!(
-            events,
-            [
-                ran(None),
-                ran(Some(open)),
-                ran(Some(timed_out)),
-                ran(Some(too_late))
-            ]
-        );
+        let ran = |rejected| Event::FallbackRan { policy: "f", rejected };
+        assert_eq!(events, [ran(None), ran(Some(open)), ran(Some(timed_out)), ran(Some(too_late))]);
     }
 
     #[test]
@@ -181,10 +158,7 @@ mod tests {
             }
         }
         let failed = Ended::Returned(Err("down".to_owned()), Judgement::FAILURE);
-        assert_eq!(
-            answered(failed),
-            Err("nothing cached after: down".to_owned())
-        );
+        assert_eq!(answered(failed), Err("nothing cached after: down".to_owned()));
         let refused = Ended::Rejected(Rejected::new(Reason::CircuitOpen, "gateway"));
         assert_eq!(
             answered(refused),

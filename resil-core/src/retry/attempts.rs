@@ -34,18 +34,8 @@ pub struct Attempts<'a> {
 impl<'a> Attempts<'a> {
     #[inline]
     pub(super) fn new(retry: &'a Retry, within: Nanos) -> Self {
-        let last_start = if within == Nanos::MAX {
-            Nanos::MAX
-        } else {
-            from_now(within)
-        };
-        Self {
-            retry,
-            last_start,
-            drawn: Nanos::ZERO,
-            number: 1,
-            over: false,
-        }
+        let last_start = if within == Nanos::MAX { Nanos::MAX } else { from_now(within) };
+        Self { retry, last_start, drawn: Nanos::ZERO, number: 1, over: false }
     }
 
     /// The number of the attempt under way, from 1.
@@ -171,10 +161,7 @@ impl At {
     fn limits(&self) -> Limits {
         // An outer guard's deadline binds as well, whatever the caller handed over.
         let deadline = self.deadline.min(Deadline::current()).at();
-        Limits {
-            last_start: self.last_start,
-            deadline,
-        }
+        Limits { last_start: self.last_start, deadline }
     }
 }
 
@@ -188,10 +175,7 @@ struct Decision {
 }
 
 impl Decision {
-    const OVER: Self = Self {
-        wait: Nanos::MAX,
-        drawn: Nanos::ZERO,
-    };
+    const OVER: Self = Self { wait: Nanos::MAX, drawn: Nanos::ZERO };
 }
 
 #[cold]
@@ -214,10 +198,7 @@ impl Retry {
     #[cold]
     #[inline(never)]
     fn again_by(&self, at: At, asked: Option<Duration>, delay: Duration) -> Decision {
-        let own = self
-            .options()
-            .jitter
-            .spread(Nanos::from_duration(delay), Nanos::MAX);
+        let own = self.options().jitter.spread(Nanos::from_duration(delay), Nanos::MAX);
         self.schedule(at, own, asked)
     }
 
@@ -227,10 +208,7 @@ impl Retry {
         if at.over {
             return Decision::OVER;
         }
-        let Some(asked) = rejected
-            .retry_after()
-            .filter(|_| self.options().on_rejected)
-        else {
+        let Some(asked) = rejected.retry_after().filter(|_| self.options().on_rejected) else {
             self.count(count::REFUSED);
             return Decision::OVER;
         };
@@ -256,9 +234,7 @@ impl Retry {
     }
 
     fn draw(&self, at: At) -> Nanos {
-        self.options()
-            .backoff
-            .draw(self.options().jitter, at.number - 1, at.drawn)
+        self.options().backoff.draw(self.options().jitter, at.number - 1, at.drawn)
     }
 
     fn schedule(&self, at: At, own: Nanos, asked: Option<Duration>) -> Decision {
@@ -280,11 +256,7 @@ impl Retry {
 
     fn exhausted(&self, at: At, stop: Stop) -> Decision {
         self.count(count::EXHAUSTED);
-        emit(&Event::RetriesExhausted {
-            policy: self.policy_name(),
-            attempts: at.number,
-            stop,
-        });
+        emit(&Event::RetriesExhausted { policy: self.policy_name(), attempts: at.number, stop });
         Decision::OVER
     }
 
@@ -316,18 +288,12 @@ mod tests {
         let _clock = crate::testing::pause();
         let retry = Retry::builder("f")
             .within(Duration::from_secs(1))
-            .backoff(Backoff::exponential(
-                Duration::from_nanos(1),
-                Duration::from_millis(1),
-            ))
+            .backoff(Backoff::exponential(Duration::from_nanos(1), Duration::from_millis(1)))
             .jitter(Jitter::None)
             .build();
         let mut attempts = retry.start();
         attempts.number = u32::MAX;
-        assert_eq!(
-            attempts.next(Judgement::TRANSIENT, Deadline::NEVER),
-            Some(Nanos::from_ms(1))
-        );
+        assert_eq!(attempts.next(Judgement::TRANSIENT, Deadline::NEVER), Some(Nanos::from_ms(1)));
         assert_eq!(attempts.number(), u32::MAX);
     }
 

@@ -302,72 +302,28 @@ mod tests {
         let base = || builder().jitter(Jitter::None);
         for (builder, field, words) in [
             (base().max_attempts(0), "max_attempts", "1 or more"),
-            (
-                base().max_retries(u32::MAX),
-                "max_retries",
-                "at most 4294967294",
-            ),
-            (
-                base().max_attempts(3).max_retries(2),
-                "max_retries",
-                "write one of them",
-            ),
-            (
-                base().max_attempts(3).unlimited(),
-                "max_attempts",
-                "write one of them",
-            ),
+            (base().max_retries(u32::MAX), "max_retries", "at most 4294967294"),
+            (base().max_attempts(3).max_retries(2), "max_retries", "write one of them"),
+            (base().max_attempts(3).unlimited(), "max_attempts", "write one of them"),
             (
                 base().max_attempts(3).unlimited_until_deadline(),
                 "max_attempts",
                 "write one of them",
             ),
-            (
-                base().max_retries(3).unlimited().within(ms(1)),
-                "max_retries",
-                "write one of them",
-            ),
-            (
-                base().unlimited(),
-                "max_attempts",
-                "needs `within` or a `deadline`",
-            ),
+            (base().max_retries(3).unlimited().within(ms(1)), "max_retries", "write one of them"),
+            (base().unlimited(), "max_attempts", "needs `within` or a `deadline`"),
             (base().within(Duration::ZERO), "within", "longer than zero"),
-            (
-                base().backoff(Backoff::exponential(ms(5_000), ms(1_000))),
-                "backoff",
-                "`cap`",
-            ),
-            (
-                base().backoff(Backoff::linear(ms(5_000), ms(1_000))),
-                "backoff",
-                "`cap`",
-            ),
-            (
-                base().backoff(Backoff::linear(ms(0), ms(1_000))),
-                "backoff",
-                "above zero",
-            ),
-            (
-                base().backoff(Backoff::exponential(ms(1), ms(2)).factor(0)),
-                "backoff",
-                "1 or more",
-            ),
+            (base().backoff(Backoff::exponential(ms(5_000), ms(1_000))), "backoff", "`cap`"),
+            (base().backoff(Backoff::linear(ms(5_000), ms(1_000))), "backoff", "`cap`"),
+            (base().backoff(Backoff::linear(ms(0), ms(1_000))), "backoff", "above zero"),
+            (base().backoff(Backoff::exponential(ms(1), ms(2)).factor(0)), "backoff", "1 or more"),
             (
                 base().backoff(Backoff::constant(ms(1)).factor(2)),
                 "backoff",
                 "belongs to `exponential`",
             ),
-            (
-                base().backoff(Backoff::table(&[])),
-                "backoff",
-                "one delay or more",
-            ),
-            (
-                base().jitter(Jitter::PlusMinus(Ratio::ZERO)),
-                "jitter",
-                "above 0 and at most 100 %",
-            ),
+            (base().backoff(Backoff::table(&[])), "backoff", "one delay or more"),
+            (base().jitter(Jitter::PlusMinus(Ratio::ZERO)), "jitter", "above 0 and at most 100 %"),
             (
                 base().backoff(Backoff::by()).jitter(Jitter::Decorrelated),
                 "jitter",
@@ -377,10 +333,7 @@ mod tests {
             let invalid = builder.try_build().expect_err(words);
             assert_eq!(invalid.field(), field);
             assert!(invalid.problem().contains(words), "{invalid}");
-            assert!(
-                invalid.problem().contains(field),
-                "{invalid} names its field"
-            );
+            assert!(invalid.problem().contains(field), "{invalid} names its field");
         }
     }
 
@@ -395,10 +348,7 @@ mod tests {
         let jitter_of =
             |builder: RetryBuilder| builder.try_build().expect("makes sense").options().jitter;
         assert_eq!(jitter_of(builder()), Jitter::Full);
-        assert_eq!(
-            jitter_of(builder().backoff(Backoff::constant(ms(5)))),
-            Jitter::Full
-        );
+        assert_eq!(jitter_of(builder().backoff(Backoff::constant(ms(5)))), Jitter::Full);
         assert_eq!(jitter_of(builder().backoff(Backoff::by())), Jitter::None);
         assert_eq!(
             jitter_of(builder().backoff(Backoff::by()).jitter(Jitter::Equal)),

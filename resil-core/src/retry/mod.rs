@@ -44,20 +44,24 @@ mod count {
 
     pub(super) const OUTCOMES: core::ops::Range<usize> = FIRST_TRY..RETRIES;
     pub(super) const ALL: usize = 7;
-    pub(super) const NAMES: [&str; ALL] = [
-        "first_try",
-        "recovered",
-        "exhausted",
-        "not_retried",
-        "refused",
-        "abandoned",
-        "retries",
-    ];
+    pub(super) const NAMES: [&str; ALL] =
+        ["first_try", "recovered", "exhausted", "not_retried", "refused", "abandoned", "retries"];
 }
 
 /// Calls again after a failure that another attempt may mend.
 ///
-/// One `static` a function, shared by all its calls; what belongs to one call is in its [`Attempts`].
+/// One `static` a function, shared by all its calls; what belongs to one call is in its [`Attempts`]. The first attempt
+/// is never delayed. When attempts end, the newest outcome is the answer, unwrapped: the value or error that the body
+/// returned, or the timeout that ended it. A retry around a function that retries multiplies the attempts of both.
+///
+/// The body runs again with what the failed attempt left behind: in what it borrowed mutably, and at the callee.
+///
+/// # Default
+/// 3 attempts (the first call and 2 retries), or as many as fit if [`within`](RetryBuilder::within) is written and no
+/// number is; the waits are drawn from below 50 ms, 100 ms, …, 1 s.
+///
+/// # Cancellation
+/// See [`Attempts`].
 ///
 /// # Cost
 /// A call whose first attempt succeeds: one count on a line of this thread's own. No clock (unless `within` is set), no
@@ -103,12 +107,7 @@ impl Retry {
         location: &'static Location<'static>,
         options: Options,
     ) -> Self {
-        Self {
-            name,
-            location,
-            options,
-            counters: Counters::new(),
-        }
+        Self { name, location, options, counters: Counters::new() }
     }
 
     /// Begins a call, whose first attempt is never delayed.
@@ -127,9 +126,7 @@ impl Retry {
 
     /// How many calls have ended.
     pub fn calls(&self) -> u64 {
-        count::OUTCOMES
-            .map(|outcome| self.counters.get(outcome))
-            .sum()
+        count::OUTCOMES.map(|outcome| self.counters.get(outcome)).sum()
     }
 
     /// How many attempts these calls made, a refused or still scheduled one included: calls and retries.
@@ -174,20 +171,12 @@ impl Policy for Retry {
     }
 
     fn settings(&self, visit: &mut dyn FnMut(Setting)) {
-        let Options {
-            backoff,
-            jitter,
-            within,
-            on_timeout,
-            on_rejected,
-            max_pushback,
-            ..
-        } = self.options;
+        let Options { backoff, jitter, within, on_timeout, on_rejected, max_pushback, .. } =
+            self.options;
         let mut say = |name, value| visit(Setting { name, value });
         say(
             "max",
-            self.max_attempts()
-                .map_or(Value::Word("unlimited"), |most| Value::Count(most.into())),
+            self.max_attempts().map_or(Value::Word("unlimited"), |most| Value::Count(most.into())),
         );
         say("backoff", Value::Word(backoff.as_str()));
         if !backoff.is_by() {
@@ -203,11 +192,8 @@ impl Policy for Retry {
         if let Jitter::PlusMinus(share) = jitter {
             say("plus_minus", Value::Ratio(share));
         }
-        let limit = if within < Nanos::MAX {
-            Value::Duration(within.to_duration())
-        } else {
-            Value::Off
-        };
+        let limit =
+            if within < Nanos::MAX { Value::Duration(within.to_duration()) } else { Value::Off };
         say("within", limit);
         say("on_timeout", yes_or_no(on_timeout));
         say("on_rejected", yes_or_no(on_rejected));
@@ -218,14 +204,8 @@ impl Policy for Retry {
         // Each is read once, so that the sums agree with the parts.
         let values: [u64; count::ALL] = core::array::from_fn(|index| self.counters.get(index));
         let calls = values[count::OUTCOMES].iter().sum();
-        visit(Counter {
-            name: "calls",
-            value: calls,
-        });
-        visit(Counter {
-            name: "attempts",
-            value: calls + values[count::RETRIES],
-        });
+        visit(Counter { name: "calls", value: calls });
+        visit(Counter { name: "attempts", value: calls + values[count::RETRIES] });
         for (name, value) in count::NAMES.into_iter().zip(values) {
             visit(Counter { name, value });
         }

@@ -32,11 +32,7 @@ pub(super) fn may_follow(options: &Options, number: u32, limits: Limits) -> Resu
         Most::UntilDeadline if !limits.exist() => DEFAULT_MAX_ATTEMPTS,
         Most::UntilDeadline | Most::Unlimited => return Ok(()),
     };
-    if number < most {
-        Ok(())
-    } else {
-        Err(Stop::Attempts)
-    }
+    if number < most { Ok(()) } else { Err(Stop::Attempts) }
 }
 
 /// Whether the callee's wish to be left alone for `asked` is one to follow. The wish itself is compared, not what
@@ -54,8 +50,7 @@ const LONGEST: Nanos = Nanos(u64::MAX - 1);
 
 /// How long to wait: what the backoff says, and never less than was asked for.
 pub(super) fn wait(own: Nanos, asked: Option<Duration>) -> Nanos {
-    own.max(asked.map_or(Nanos::ZERO, Nanos::from_duration))
-        .min(LONGEST)
+    own.max(asked.map_or(Nanos::ZERO, Nanos::from_duration)).min(LONGEST)
 }
 
 /// Whether an attempt that starts `wait` after `now` starts in time.
@@ -76,10 +71,7 @@ mod tests {
     use crate::retry::Retry;
     use proptest::prelude::*;
 
-    const FREE: Limits = Limits {
-        last_start: Nanos::MAX,
-        deadline: None,
-    };
+    const FREE: Limits = Limits { last_start: Nanos::MAX, deadline: None };
 
     fn options(max_attempts: u32) -> Options {
         *Retry::builder("test")
@@ -100,14 +92,9 @@ mod tests {
 
     #[test]
     fn rt06_without_a_deadline_until_the_deadline_means_three_attempts() {
-        let built = Retry::builder("test")
-            .unlimited_until_deadline()
-            .try_build()
-            .expect("makes sense");
-        let limited = Limits {
-            deadline: Some(Nanos(9)),
-            ..FREE
-        };
+        let built =
+            Retry::builder("test").unlimited_until_deadline().try_build().expect("makes sense");
+        let limited = Limits { deadline: Some(Nanos(9)), ..FREE };
         assert_eq!(may_follow(built.options(), 1_000, limited), Ok(()));
         assert_eq!(may_follow(built.options(), 2, FREE), Ok(()));
         assert_eq!(may_follow(built.options(), 3, FREE), Err(Stop::Attempts));
@@ -121,10 +108,7 @@ mod tests {
         assert_eq!(is_bearable(&options, Some(options.max_pushback)), Ok(()));
         let longer = options.max_pushback + Duration::from_nanos(1);
         assert_eq!(is_bearable(&options, Some(longer)), Err(Stop::Pushback));
-        assert_eq!(
-            is_bearable(&options, Some(Duration::MAX)),
-            Err(Stop::Pushback)
-        );
+        assert_eq!(is_bearable(&options, Some(Duration::MAX)), Err(Stop::Pushback));
     }
 
     proptest! {
@@ -151,20 +135,14 @@ mod tests {
 
     #[test]
     fn r09_the_edges_of_the_limits() {
-        let limits = Limits {
-            last_start: Nanos(100),
-            deadline: None,
-        };
+        let limits = Limits { last_start: Nanos(100), deadline: None };
         assert_eq!(
             fits(Nanos(60), Nanos(40), limits),
             Ok(()),
             "an attempt may start when `within` ends"
         );
         assert_eq!(fits(Nanos(61), Nanos(40), limits), Err(Stop::Within));
-        let limits = Limits {
-            last_start: Nanos::MAX,
-            deadline: Some(Nanos(100)),
-        };
+        let limits = Limits { last_start: Nanos::MAX, deadline: Some(Nanos(100)) };
         assert_eq!(fits(Nanos(59), Nanos(40), limits), Ok(()));
         assert_eq!(
             fits(Nanos(60), Nanos(40), limits),

@@ -23,9 +23,7 @@ const fn s(n: u64) -> Duration {
 
 /// Without jitter: 100, 200, 400 ms, … up to 10 s.
 fn plain() -> RetryBuilder {
-    Retry::builder("f")
-        .backoff(Backoff::exponential(ms(100), s(10)))
-        .jitter(Jitter::None)
+    Retry::builder("f").backoff(Backoff::exponential(ms(100), s(10))).jitter(Jitter::None)
 }
 
 /// Runs one call: `body` is told the number of its attempt. Returns the newest outcome's judgement and when each
@@ -40,6 +38,7 @@ fn call(
     let mut starts = Vec::new();
     let mut attempts = retry.start();
     loop {
+        assert!(starts.len() < 10_000, "it goes on for ever");
         starts.push(clock.now().since(before).to_duration());
         let judgement = body(attempts.number());
         match attempts.next(judgement, deadline) {
@@ -75,11 +74,7 @@ fn scheduled(events: &[Event]) -> Vec<(u32, Duration)> {
     events
         .iter()
         .filter_map(|event| match event {
-            Event::RetryScheduled {
-                policy: "f",
-                attempt,
-                wait,
-            } => Some((*attempt, *wait)),
+            Event::RetryScheduled { policy: "f", attempt, wait } => Some((*attempt, *wait)),
             _ => None,
         })
         .collect()
