@@ -100,6 +100,12 @@ impl<'a> Attempts<'a> {
         self.follow(decision)
     }
 
+    /// The deadline ended what was to be done before the next attempt: the call is over with the outcome it has.
+    pub fn out_of_time(&mut self) {
+        self.retry.out_of_time(self.at(Deadline::NEVER));
+        self.over = true;
+    }
+
     /// Where the call stands, for the slow paths: by value, so that on the fast path it need not be in memory.
     #[inline]
     fn at(&self, deadline: Deadline) -> At {
@@ -252,6 +258,15 @@ impl Retry {
             wait: wait.to_duration(),
         });
         Decision { wait, drawn: own }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn out_of_time(&self, at: At) {
+        if !at.over {
+            // The attempt that was scheduled did not begin.
+            self.exhausted(At { number: (at.number - 1).max(1), ..at }, Stop::Deadline);
+        }
     }
 
     fn exhausted(&self, at: At, stop: Stop) -> Decision {

@@ -4,7 +4,7 @@
 //! counters, `attempts` is that and the retries.
 //!
 //! # Source
-//! Backoff and jitter: see [`Backoff`](crate::Backoff) and [`Jitter`](crate::Jitter).
+//! Backoff and jitter: see [`Jitter`](crate::Jitter).
 
 mod attempts;
 mod config;

@@ -124,6 +124,19 @@ fn r14_a_call_dropped_while_it_waits_counts_as_abandoned() {
 }
 
 #[test]
+fn a_deadline_that_ends_the_hook_before_an_attempt_ends_the_call() {
+    let retry = plain().build();
+    let ((), events) = recorded(|| {
+        let mut attempts = retry.start();
+        assert!(attempts.next(Judgement::TRANSIENT, Deadline::NEVER).is_some());
+        attempts.out_of_time();
+        attempts.out_of_time();
+    });
+    assert_eq!(stops(&events), [(1, Stop::Deadline)], "one attempt was made");
+    assert_eq!(counted(&retry), [0, 0, 1, 0, 0, 0]);
+}
+
+#[test]
 fn r17_calls_and_attempts_are_two_numbers() {
     let clock = pause();
     let retry = plain().build();
