@@ -1,6 +1,6 @@
 //! A circuit breaker by hand: a permit for each call, and what became of the call.
 
-use resil::{CircuitBreaker, Event, Observer, Rejected, State};
+use resil::{Event, Observer, Rejected, State};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -17,16 +17,8 @@ struct Print;
 
 impl Observer for Print {
     fn event(&self, event: &Event) {
-        if let Event::Transition {
-            from,
-            to,
-            reason,
-            window,
-            ..
-        } = event
-        {
-            let (failures, calls) = (window.failures, window.calls);
-            println!("    {from} -> {to}: {reason:?}, {failures} of {calls} calls failed");
+        if let Event::Transition { from, to, reason, .. } = event {
+            println!("    {from} -> {to}: {reason:?}");
         }
     }
 }

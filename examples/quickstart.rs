@@ -14,8 +14,7 @@ enum PayError {
 #[resil::resilient(retry(max = 3, attempt = n), circuit_breaker = "gateway")]
 fn charge(order: u32) -> Result<String, PayError> {
     let up = order == 1 || (order == 2 && n == 3);
-    up.then(|| format!("paid, attempt {n}"))
-        .ok_or(PayError::Down)
+    up.then(|| format!("paid, try {n}")).ok_or(PayError::Down)
 }
 
 fn main() {

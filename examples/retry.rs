@@ -44,10 +44,7 @@ async fn fetch(server: &mut Server, path: &str) -> Result<String, FetchError> {
 async fn main() {
     for path in ["/popular", "/private", "/missing", "/down"] {
         println!("{path}");
-        let mut server = Server {
-            fresh_token: false,
-            start: Instant::now(),
-        };
+        let mut server = Server { fresh_token: false, start: Instant::now() };
         match fetch(&mut server, path).await {
             Ok(page) => println!("  {page}"),
             Err(error) => println!("  {error}"),

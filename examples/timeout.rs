@@ -7,11 +7,7 @@ use tokio::time::sleep;
 /// The first answer is lost on the way. The attempt is dropped after 100 ms, and the next one is quick.
 #[resilient(timeout = "100ms", retry(max = 2, backoff = constant("10ms"), attempt = attempt))]
 async fn ask(lost: u32) -> Result<u32, Rejected> {
-    let takes = if attempt <= lost {
-        Duration::from_secs(60)
-    } else {
-        Duration::from_millis(5)
-    };
+    let takes = if attempt <= lost { Duration::from_secs(60) } else { Duration::from_millis(5) };
     println!("  attempt {attempt} will take {takes:?}");
     sleep(takes).await;
     Ok(42)

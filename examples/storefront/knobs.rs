@@ -49,27 +49,12 @@ pub(crate) struct Knobs {
 impl Knobs {
     pub(crate) fn timetable(&self) -> Timetable {
         let each = Duration::from_secs_f64(self.phase_seconds);
-        Timetable {
-            phases: self.timetable.clone(),
-            each,
-            seed: self.seed,
-        }
+        Timetable { phases: self.timetable.clone(), each, seed: self.seed }
     }
 
     pub(crate) fn load(&self) -> Load {
-        let Self {
-            rate,
-            checkouts,
-            max_in_flight,
-            seed,
-            ..
-        } = *self;
-        Load {
-            rate,
-            checkouts,
-            max_in_flight,
-            seed,
-        }
+        let Self { rate, checkouts, max_in_flight, seed, .. } = *self;
+        Load { rate, checkouts, max_in_flight, seed }
     }
 }
 

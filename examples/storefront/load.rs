@@ -74,24 +74,12 @@ impl Load {
             }
             tokio::time::sleep_until((start + at).into()).await;
             let (phase, _) = timetable.at(at);
-            show(
-                &bar,
-                at,
-                timetable.phases[phase],
-                &places,
-                self.max_in_flight,
-            );
+            show(&bar, at, timetable.phases[phase], &places, self.max_in_flight);
             let checkout = rng.u8(0..100) < self.checkouts;
             let product = rng.u32(0..PRODUCTS);
             let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
                 let took = (start + at).elapsed();
-                samples.push(Sample {
-                    phase,
-                    at,
-                    took,
-                    checkout,
-                    outcome: Outcome::NotSent,
-                });
+                samples.push(Sample { phase, at, took, checkout, outcome: Outcome::NotSent });
                 continue;
             };
             let client = Arc::clone(&client);
@@ -102,13 +90,7 @@ impl Load {
                     outcome(client.price(product).await.map(|price| price.stale))
                 };
                 drop(place);
-                Sample {
-                    phase,
-                    at,
-                    took: (start + at).elapsed(),
-                    checkout,
-                    outcome,
-                }
+                Sample { phase, at, took: (start + at).elapsed(), checkout, outcome }
             }));
             while let Some(Ok(sample)) = under_way.try_join_next() {
                 samples.push(sample);
@@ -134,20 +116,13 @@ fn outcome(answer: Result<bool, ShopError>) -> Outcome {
 fn progress(name: &'static str, total: Duration) -> ProgressBar {
     let bar = ProgressBar::new(u64::try_from(total.as_millis()).unwrap_or(u64::MAX));
     let style = ProgressStyle::with_template("{prefix:>8} [{bar:40}] {msg}");
-    bar.set_style(
-        style
-            .expect("the template is well formed")
-            .progress_chars("=> "),
-    );
+    bar.set_style(style.expect("the template is well formed").progress_chars("=> "));
     bar.set_prefix(name);
     bar
 }
 
 fn show(bar: &ProgressBar, at: Duration, phase: Phase, places: &Semaphore, of: usize) {
     let under_way = of - places.available_permits();
-    bar.set_message(format!(
-        "{:<10} {under_way:>4} requests under way",
-        phase.as_str()
-    ));
+    bar.set_message(format!("{:<10} {under_way:>4} requests under way", phase.as_str()));
     bar.set_position(u64::try_from(at.as_millis()).unwrap_or(u64::MAX));
 }

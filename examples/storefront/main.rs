@@ -30,11 +30,9 @@ use watch::WATCH;
 async fn main() -> Result<ExitCode, Box<dyn Error>> {
     let knobs = Knobs::parse();
     if resil::TEST_UTIL {
-        return Err(
-            "built with resil's feature `test-util`, whose clocks are not the real ones; \
+        return Err("built with resil's feature `test-util`, whose clocks are not the real ones; \
                     run it with `cargo run --release -p examples --example storefront`"
-                .into(),
-        );
+            .into());
     }
     resil::set_observer(&WATCH)?;
     resil::warm_up();
@@ -51,11 +49,7 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
     for promise in &broken {
         println!("not kept: {promise}");
     }
-    Ok(if knobs.check && !broken.is_empty() {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
+    Ok(if knobs.check && !broken.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Runs the whole timetable through one of the two clients, against an upstream of its own.
@@ -69,11 +63,5 @@ async fn run(name: &'static str, knobs: &Knobs) -> Result<Run, Box<dyn Error>> {
     };
     let load = knobs.load();
     let samples = load.run(Arc::new(client), &timetable, start, name).await;
-    Ok(Run::new(
-        name,
-        start,
-        samples,
-        WATCH.take(),
-        upstream.stop(),
-    ))
+    Ok(Run::new(name, start, samples, WATCH.take(), upstream.stop()))
 }

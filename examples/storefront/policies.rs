@@ -5,7 +5,7 @@ resil::registry! {
     circuit_breaker upstream {
         window = 20,
         min_calls = 20,
-        failure_rate = "60%",
+        failure_rate = "65%",
         open_for = "300ms",
         probes = 3,
     }

@@ -7,11 +7,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use resil::Reason;
 use std::time::Duration;
 
-const REASONS: [Reason; 3] = [
-    Reason::CircuitOpen,
-    Reason::TimedOut,
-    Reason::DeadlineExceeded,
-];
+const REASONS: [Reason; 3] = [Reason::CircuitOpen, Reason::TimedOut, Reason::DeadlineExceeded];
 
 /// One phase in both runs.
 pub(crate) struct Row {
@@ -31,15 +27,9 @@ pub(crate) fn rows(timetable: &Timetable, bare: &Run, guarded: &Run) -> Vec<Row>
 
 pub(crate) fn print(rows: &[Row]) {
     let requests = rows.first().map_or(0, |row| row.bare.requests);
-    println!(
-        "{requests} requests in each phase of each run\n{}",
-        table(rows)
-    );
+    println!("{requests} requests in each phase of each run\n{}", table(rows));
     println!("{}", legend());
-    let not_sent: usize = rows
-        .iter()
-        .map(|row| row.bare.not_sent + row.guarded.not_sent)
-        .sum();
+    let not_sent: usize = rows.iter().map(|row| row.bare.not_sent + row.guarded.not_sent).sum();
     if not_sent > 0 {
         println!(
             "{not_sent} requests were not sent, because --max-in-flight were under way; they count as failed."
@@ -54,13 +44,7 @@ pub(crate) fn print(rows: &[Row]) {
 fn table(rows: &[Row]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
-    let mut head = vec![
-        "phase",
-        "calls",
-        "success",
-        "of it by\nfallback",
-        "checkouts\npassed",
-    ];
+    let mut head = vec!["phase", "calls", "success", "of it by\nfallback", "checkouts\npassed"];
     head.extend(["p50\nms", "p99\nms", "upstream\ncalls", "retries"]);
     head.extend(REASONS.map(in_two_lines));
     table.set_header(head);
@@ -127,21 +111,13 @@ fn in_words(row: &Row) -> String {
 /// What a guarded run promises and did not keep here; empty if all is well.
 pub(crate) fn broken(rows: &[Row]) -> Vec<String> {
     let mut broken = Vec::new();
-    for Row {
-        phase,
-        bare,
-        guarded,
-    } in rows
-    {
+    for Row { phase, bare, guarded } in rows {
         let mut promise = |kept: bool, what: &str| {
             if !kept {
                 broken.push(format!("{}: {what}", phase.as_str()));
             }
         };
-        promise(
-            guarded.success() >= bare.success(),
-            "the guarded success rate is lower",
-        );
+        promise(guarded.success() >= bare.success(), "the guarded success rate is lower");
         if matches!(phase, Phase::Failing | Phase::Hanging) {
             promise(
                 guarded.p99 * 3 <= bare.p99,

@@ -25,23 +25,13 @@ impl Run {
         notes: Vec<Note>,
         arrivals: Vec<Duration>,
     ) -> Self {
-        Self {
-            name,
-            samples,
-            states: states(&notes, start),
-            notes,
-            arrivals,
-        }
+        Self { name, samples, states: states(&notes, start), notes, arrivals }
     }
 
     /// Counts one phase.
     pub(crate) fn phase(&self, timetable: &Timetable, phase: usize) -> Tally {
         let mut tally = Tally::of(self.samples.iter().filter(|sample| sample.phase == phase));
-        tally.upstream = self
-            .arrivals
-            .iter()
-            .filter(|&&at| timetable.at(at).0 == phase)
-            .count();
+        tally.upstream = self.arrivals.iter().filter(|&&at| timetable.at(at).0 == phase).count();
         for note in self.notes.iter().filter(|note| note.phase == phase) {
             match note.event {
                 Event::Refused(rejected)
@@ -59,12 +49,8 @@ impl Run {
     /// The requests that arrived in each slice of time: the middle of the slice in seconds, and what it came to.
     pub(crate) fn slices(&self, width: Duration) -> Vec<(f64, Tally)> {
         let slice = |at: Duration| (at.as_nanos() / width.as_nanos()) as usize;
-        let count = self
-            .samples
-            .iter()
-            .map(|sample| slice(sample.at) + 1)
-            .max()
-            .unwrap_or_default();
+        let count =
+            self.samples.iter().map(|sample| slice(sample.at) + 1).max().unwrap_or_default();
         let mut groups = vec![Vec::new(); count];
         for sample in &self.samples {
             groups[slice(sample.at)].push(sample);
@@ -76,11 +62,7 @@ impl Run {
             }
         }
         let middle = |index: usize| (index as f64 + 0.5) * width.as_secs_f64();
-        tallies
-            .into_iter()
-            .enumerate()
-            .map(|(index, tally)| (middle(index), tally))
-            .collect()
+        tallies.into_iter().enumerate().map(|(index, tally)| (middle(index), tally)).collect()
     }
 }
 
@@ -146,10 +128,7 @@ impl Tally {
     }
 
     pub(crate) fn refused(&self, reason: Reason) -> usize {
-        self.refused
-            .iter()
-            .find(|(r, _)| *r == reason)
-            .map_or(0, |(_, count)| *count)
+        self.refused.iter().find(|(r, _)| *r == reason).map_or(0, |(_, count)| *count)
     }
 
     fn count(&mut self, reason: Reason) {
@@ -167,10 +146,7 @@ fn share(part: usize, whole: usize) -> f64 {
 /// The smallest value that so many percent of the sorted values do not exceed; zero of none.
 fn percentile(sorted: &[Duration], percent: usize) -> Duration {
     let rank = (sorted.len() * percent).div_ceil(100);
-    sorted
-        .get(rank.saturating_sub(1))
-        .copied()
-        .unwrap_or_default()
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -30,11 +30,7 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn colour(&self) -> RGBColor {
-        if self.run.name == "bare" {
-            BARE
-        } else {
-            GUARDED
-        }
+        if self.run.name == "bare" { BARE } else { GUARDED }
     }
 }
 
@@ -51,11 +47,7 @@ pub(crate) fn draw(path: &Path, timetable: &Timetable, bare: &Run, guarded: &Run
     let line = |run, of, width| Line { run, of, width };
     let lines = |of, width| [line(bare, of, width), line(guarded, of, width)];
     let [bare_share, guarded_share] = lines(|tally| tally.success() * 100.0, 2);
-    let fresh = line(
-        guarded,
-        |tally| (tally.success() - tally.fallback()) * 100.0,
-        1,
-    );
+    let fresh = line(guarded, |tally| (tally.success() - tally.fallback()) * 100.0, 1);
     panel(
         &success,
         "success rate (thin: without the answers of fallbacks)",
@@ -99,17 +91,9 @@ pub(crate) fn draw(path: &Path, timetable: &Timetable, bare: &Run, guarded: &Run
 }
 
 fn title(area: &Area<'_>) -> Drawn {
-    area.draw_text(
-        "One bad day of an upstream, lived through twice",
-        &text(22, &INK),
-        (76, 10),
-    )?;
+    area.draw_text("One bad day of an upstream, lived through twice", &text(22, &INK), (76, 10))?;
     area.draw_text("bare calls", &text(16, &BARE), (76, 42))?;
-    area.draw_text(
-        "calls guarded by #[resilient]",
-        &text(16, &GUARDED),
-        (170, 42),
-    )?;
+    area.draw_text("calls guarded by #[resilient]", &text(16, &GUARDED), (170, 42))?;
     Ok(())
 }
 
@@ -148,15 +132,8 @@ where
         .x_label_formatter(&|seconds| format!("{seconds:.0} s"))
         .draw()?;
     for line in lines {
-        let points = line
-            .run
-            .slices(SLICE)
-            .into_iter()
-            .map(|(at, tally)| (at, (line.of)(&tally)));
-        chart.draw_series(LineSeries::new(
-            points,
-            line.colour().stroke_width(line.width),
-        ))?;
+        let points = line.run.slices(SLICE).into_iter().map(|(at, tally)| (at, (line.of)(&tally)));
+        chart.draw_series(LineSeries::new(points, line.colour().stroke_width(line.width)))?;
     }
     area.draw_text(name, &text(15, &INK), (76, 4))?;
     Ok(())
@@ -175,35 +152,19 @@ fn states(area: &Area<'_>, timetable: &Timetable, run: &Run) -> Drawn {
         bands(timetable)
             .map(|(from, to, shade)| Rectangle::new([(from, 0.0), (to, 2.0)], shade.filled())),
     )?;
-    let ends = run
-        .states
-        .iter()
-        .skip(1)
-        .map(|(at, _)| at.as_secs_f64())
-        .chain([total]);
+    let ends = run.states.iter().skip(1).map(|(at, _)| at.as_secs_f64()).chain([total]);
     chart.draw_series(run.states.iter().zip(ends).map(|(&(at, state), end)| {
-        Rectangle::new(
-            [(at.as_secs_f64(), 1.0), (end.min(total), 1.9)],
-            colour(state).filled(),
-        )
+        Rectangle::new([(at.as_secs_f64(), 1.0), (end.min(total), 1.9)], colour(state).filled())
     }))?;
     let centred = Pos::new(HPos::Center, VPos::Center);
     let style = text(15, &INK).pos(centred);
     chart.draw_series(timetable.phases.iter().zip(bands(timetable)).map(
         |(phase, (from, to, _))| {
-            Text::new(
-                phase.as_str(),
-                (f64::midpoint(from, to), 0.5),
-                style.clone(),
-            )
+            Text::new(phase.as_str(), (f64::midpoint(from, to), 0.5), style.clone())
         },
     ))?;
     area.draw_text("breaker of the guarded calls:", &text(15, &INK), (76, 4))?;
-    for (state, x) in [
-        (State::Closed, 275),
-        (State::HalfOpen, 335),
-        (State::Open, 410),
-    ] {
+    for (state, x) in [(State::Closed, 275), (State::HalfOpen, 335), (State::Open, 410)] {
         area.draw_text(state.as_str(), &text(15, &colour(state)), (x, 4))?;
     }
     Ok(())
@@ -214,11 +175,7 @@ fn bands(timetable: &Timetable) -> impl Iterator<Item = (f64, f64, RGBAColor)> {
     let each = timetable.each.as_secs_f64();
     (0..timetable.phases.len()).map(move |index| {
         let from = index as f64 * each;
-        (
-            from,
-            from + each,
-            INK.mix(if index % 2 == 0 { 0.03 } else { 0.09 }),
-        )
+        (from, from + each, INK.mix(if index % 2 == 0 { 0.03 } else { 0.09 }))
     })
 }
 

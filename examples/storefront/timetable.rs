@@ -23,14 +23,8 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    pub(crate) const ALL: [Self; 6] = [
-        Self::Healthy,
-        Self::Flaky,
-        Self::Slow,
-        Self::Failing,
-        Self::Hanging,
-        Self::Recovering,
-    ];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Healthy, Self::Flaky, Self::Slow, Self::Failing, Self::Hanging, Self::Recovering];
 
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
@@ -97,11 +91,7 @@ impl Timetable {
             Phase::Recovering => {
                 let ill = 1.0 - over;
                 let took = within(4.0 + 20.0 * ill, 12.0 + 30.0 * ill);
-                if luck < 0.20 * ill {
-                    Behaviour::Fail(took)
-                } else {
-                    Behaviour::Serve(took)
-                }
+                if luck < 0.20 * ill { Behaviour::Fail(took) } else { Behaviour::Serve(took) }
             }
             Phase::Healthy | Phase::Flaky | Phase::Failing => Behaviour::Serve(quick),
         }
@@ -117,30 +107,20 @@ mod tests {
     use super::*;
 
     fn timetable() -> Timetable {
-        Timetable {
-            phases: Phase::ALL.to_vec(),
-            each: Duration::from_secs(2),
-            seed: 7,
-        }
+        Timetable { phases: Phase::ALL.to_vec(), each: Duration::from_secs(2), seed: 7 }
     }
 
     #[test]
     fn a_phase_begins_when_the_one_before_ends_and_the_last_stays() {
         let at = |ms| timetable().at(Duration::from_millis(ms)).0;
-        assert_eq!(
-            (at(0), at(1_999), at(2_000), at(11_999), at(60_000)),
-            (0, 0, 1, 5, 5)
-        );
+        assert_eq!((at(0), at(1_999), at(2_000), at(11_999), at(60_000)), (0, 0, 1, 5, 5));
     }
 
     #[test]
     fn the_same_request_meets_the_same_upstream_in_both_runs() {
         for serial in 0..1_000 {
             let when = Duration::from_millis(serial * 12);
-            assert_eq!(
-                timetable().behaviour(when, serial),
-                timetable().behaviour(when, serial)
-            );
+            assert_eq!(timetable().behaviour(when, serial), timetable().behaviour(when, serial));
         }
     }
 
@@ -148,14 +128,10 @@ mod tests {
     fn each_phase_fails_as_often_as_it_says() {
         let share = |phase: u64, what: fn(Behaviour) -> bool| {
             let when = Duration::from_millis(phase * 2_000 + 1);
-            (0..10_000)
-                .filter(|&n| what(timetable().behaviour(when, n)))
-                .count()
+            (0..10_000).filter(|&n| what(timetable().behaviour(when, n))).count()
         };
-        let (failed, hung) = (
-            |b| matches!(b, Behaviour::Fail(_)),
-            |b| matches!(b, Behaviour::Hang),
-        );
+        let (failed, hung) =
+            (|b| matches!(b, Behaviour::Fail(_)), |b| matches!(b, Behaviour::Hang));
         assert_eq!(share(0, failed) + share(0, hung), 0);
         assert!((1_850..2_150).contains(&share(1, failed)));
         assert!((500..700).contains(&share(2, hung)));

@@ -40,9 +40,7 @@ impl Upstream {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let shop = Arc::new(Shop {
             timetable,
             start,
@@ -67,12 +65,7 @@ impl Upstream {
             });
             // Dropping the runtime drops every connection with what still hangs in it.
         });
-        Ok(Self {
-            address,
-            shop,
-            halt,
-            thread,
-        })
+        Ok(Self { address, shop, halt, thread })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -83,13 +76,7 @@ impl Upstream {
     pub(crate) fn stop(self) -> Vec<Duration> {
         let _ = self.halt.send(()); // fails only if it has ended by itself
         let _ = self.thread.join();
-        std::mem::take(
-            &mut self
-                .shop
-                .arrivals
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
+        std::mem::take(&mut self.shop.arrivals.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -97,10 +84,7 @@ impl Shop {
     /// Lets the request have what the timetable has for it.
     async fn visit(&self) -> StatusCode {
         let elapsed = self.start.elapsed();
-        self.arrivals
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(elapsed);
+        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).push(elapsed);
         let serial = self.serial.fetch_add(1, Ordering::Relaxed);
         let (work, status) = match self.timetable.behaviour(elapsed, serial) {
             Behaviour::Serve(work) => (work, StatusCode::OK),

@@ -24,23 +24,14 @@ pub(crate) struct Watch {
     notes: Mutex<Vec<Note>>,
 }
 
-pub(crate) static WATCH: Watch = Watch {
-    notes: Mutex::new(Vec::new()),
-};
+pub(crate) static WATCH: Watch = Watch { notes: Mutex::new(Vec::new()) };
 
 impl Observer for Watch {
     fn event(&self, event: &Event) {
         // An event is told on the thread and in the task of its call.
         let phase = PHASE.try_with(|phase| *phase).unwrap_or_default();
-        let note = Note {
-            at: Instant::now(),
-            phase,
-            event: *event,
-        };
-        self.notes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(note);
+        let note = Note { at: Instant::now(), phase, event: *event };
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
     }
 }
 

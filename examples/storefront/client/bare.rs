@@ -14,16 +14,11 @@ pub(crate) struct Bare {
 impl Bare {
     /// With a time limit for each call, or none.
     pub(crate) fn new(upstream: SocketAddr, limit: Option<Duration>) -> reqwest::Result<Self> {
-        let mut http = reqwest::Client::builder()
-            .pool_max_idle_per_host(64)
-            .tcp_nodelay(true);
+        let mut http = reqwest::Client::builder().pool_max_idle_per_host(64).tcp_nodelay(true);
         if let Some(limit) = limit {
             http = http.timeout(limit);
         }
-        Ok(Self {
-            http: http.build()?,
-            base: format!("http://{upstream}"),
-        })
+        Ok(Self { http: http.build()?, base: format!("http://{upstream}") })
     }
 
     /// Reads a product's price.
@@ -31,10 +26,7 @@ impl Bare {
         let url = format!("{}/products/{product}", self.base);
         let answer = accepted(self.http.get(url).send().await?)?.text().await?;
         let cents = answer.parse().map_err(|_| ShopError::Nonsense)?;
-        Ok(Price {
-            cents,
-            stale: false,
-        })
+        Ok(Price { cents, stale: false })
     }
 
     /// Charges an order.

@@ -13,33 +13,27 @@ pub(crate) struct Guarded {
 
 impl Guarded {
     pub(crate) fn new(upstream: Bare) -> Self {
-        Self {
-            upstream,
-            known: Mutex::default(),
-        }
+        Self { upstream, known: Mutex::default() }
     }
 
     /// Reads a product's price; the last known one if need be.
     #[resilient(
         deadline = "1s",
-        retry(max = 3, backoff = exponential("40ms", cap = "160ms"), jitter = equal),
+        retry(max = 3, backoff = exponential("50ms", cap = "200ms"), jitter = equal),
         circuit_breaker = "upstream",
         timeout = "100ms",
-        fallback = |_cause| self.last_known(product).ok_or(ShopError::Unknown),
+        fallback = |cause| self.last_known(product).ok_or_else(|| ShopError::from(cause)),
     )]
     pub(crate) async fn price(&self, product: u32) -> Result<Price, ShopError> {
         let price = self.upstream.price(product).await?;
-        self.known
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(product, price.cents);
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(product, price.cents);
         Ok(price)
     }
 
     /// Charges an order. Nothing can stand in for that: when it is refused, the customer knows at once.
     #[resilient(
         deadline = "1s",
-        retry(max = 3, backoff = exponential("40ms", cap = "160ms"), jitter = equal),
+        retry(max = 3, backoff = exponential("50ms", cap = "200ms"), jitter = equal),
         circuit_breaker = "upstream",
         timeout = "100ms",
     )]
@@ -49,8 +43,6 @@ impl Guarded {
 
     fn last_known(&self, product: u32) -> Option<Price> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known
-            .get(&product)
-            .map(|&cents| Price { cents, stale: true })
+        known.get(&product).map(|&cents| Price { cents, stale: true })
     }
 }
