@@ -1,9 +1,17 @@
-//! What tests share: an observer that remembers.
+//! What tests share: an observer that remembers, worlds with virtual time, an error.
 
 pub mod breaker;
+mod catalogue;
+mod fault;
+mod worlds;
 
-use resil::{Event, Observer};
+pub use catalogue::{breaker_of, count, counts, setting};
+pub use fault::Fault;
+pub use worlds::{Calls, Wakes, World, at_once, block_on, on_a_manual_clock, poll_once, run};
+
+use resil::{Event, Observer, Stop};
 use std::sync::{Mutex, Once, PoisonError};
+use std::time::Duration;
 
 static HEARD: Mutex<Vec<Event>> = Mutex::new(Vec::new());
 
@@ -28,6 +36,24 @@ pub fn listen() {
 pub fn heard(policy: &str) -> Vec<Event> {
     let of = |event: &&Event| policy_of(event) == policy;
     HEARD.lock().unwrap_or_else(PoisonError::into_inner).iter().filter(of).copied().collect()
+}
+
+/// The waits that a retry scheduled, each with the number of the attempt it comes before.
+pub fn scheduled(policy: &str) -> Vec<(u32, Duration)> {
+    let wait = |event| match event {
+        Event::RetryScheduled { attempt, wait, .. } => Some((attempt, wait)),
+        _ => None,
+    };
+    heard(policy).into_iter().filter_map(wait).collect()
+}
+
+/// After how many attempts a retry gave up, and why, each time.
+pub fn stops(policy: &str) -> Vec<(u32, Stop)> {
+    let stop = |event| match event {
+        Event::RetriesExhausted { attempts, stop, .. } => Some((attempts, stop)),
+        _ => None,
+    };
+    heard(policy).into_iter().filter_map(stop).collect()
 }
 
 fn policy_of(event: &Event) -> &'static str {
