@@ -170,16 +170,16 @@ impl Breaker {
     }
 }
 
-/// `crate::policies::circuit_breaker::gateway`, every part of it at the name.
+/// `crate::policies::circuit_breaker::gateway`, every part of it at the name. The last is the user's own, so that the
+/// compiler's suggestions for it are shown; the others are ours, lest they be called unnecessary.
 fn in_registry(registry: Option<&Path>, name: &Ident) -> Path {
     let at = name.span();
-    let registry = registry.cloned().unwrap_or_else(|| {
-        let root = Ident::new("crate", at);
-        let policies = Ident::new("policies", at);
-        syn::parse_quote_spanned!(at=> #root::#policies)
-    });
-    let kind = Ident::new("circuit_breaker", at);
-    syn::parse_quote_spanned!(at=> #registry::#kind::#name)
+    let ours = at.resolved_at(Span::mixed_site());
+    let kind = Ident::new("circuit_breaker", ours);
+    match registry {
+        Some(registry) => syn::parse_quote_spanned!(ours=> #registry::#kind::#name),
+        None => syn::parse_quote_spanned!(ours=> crate::policies::#kind::#name),
+    }
 }
 
 /// `__RESIL_RETRY` for `retry`.

@@ -121,6 +121,10 @@ pub(super) fn classify_needs_the_error_type(
 }
 
 pub(super) fn clone_names_an_argument(name: &Ident, target: &Target) -> syn::Result<()> {
+    if name == "self" {
+        let help = "clone it in the body: `let this = self.clone();`";
+        return Err(diag::error(name, "`self` cannot be bound anew for each attempt", help));
+    }
     let bindings = bindings(&target.sig);
     if bindings.iter().any(|binding| binding.name == *name) {
         return Ok(());

@@ -93,7 +93,8 @@ fn edge(plan: &Plan) -> TokenStream {
     let span = at_body(plan);
     let forced = plan.arguments.forced.iter().map(|Forced { name, attrs, through }| {
         let place = if *through { quote_spanned!(span=> *#name) } else { quote!(#name) };
-        quote_spanned!(span=> #(#attrs)* _ = &mut #place;)
+        let forced = quote_spanned!(span=> _ = &mut #place;);
+        if attrs.is_empty() { forced } else { quote_spanned!(span=> #(#attrs)* { #forced }) }
     });
     quote_spanned! {span=>
         if let ::core::option::Option::Some(__resil_edge) = #rt::edge::<#returns>() {

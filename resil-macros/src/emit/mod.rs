@@ -162,8 +162,9 @@ fn again(plan: &Plan, span: Span, over: &TokenStream) -> TokenStream {
         // A hook that takes too long ends the call with what there is.
         return quote_spanned! {span=>
             #sleep
-            let __resil_hook = #rt::limited(&mut (), __resil_deadline, async { #hook; });
-            if ::core::result::Result::is_err(&__resil_hook.await) {
+            if ::core::result::Result::is_err(
+                &#rt::limited(&mut (), __resil_deadline, async { #hook; }).await
+            ) {
                 break #over;
             }
             #put_away

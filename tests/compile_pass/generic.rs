@@ -1,0 +1,123 @@
+//! Generics of every kind.
+
+use super::{Fault, ready};
+use resil::{Classify, Judgement, Rejected, resilient};
+use std::borrow::Cow;
+use std::fmt::{Debug, Display};
+
+#[resilient(circuit_breaker = "calm")]
+fn typed<T: Default + PartialEq, const N: usize>(items: [T; N]) -> Result<usize, Fault>
+where
+    T: Debug,
+{
+    Ok(items.iter().filter(|item| **item != T::default()).count())
+}
+
+#[resilient(circuit_breaker = "calm", retry(max = 2))]
+async fn typed_async<'a, T, F>(items: &'a [T], keep: F) -> Result<Vec<&'a T>, Fault>
+where
+    T: Sync,
+    F: for<'b> Fn(&'b T) -> bool + Send,
+{
+    std::future::ready(()).await;
+    Ok(items.iter().filter(|item| keep(item)).collect())
+}
+
+#[resilient(circuit_breaker = "calm")]
+fn unsized_<T: ?Sized + Display>(value: &T) -> Result<String, Fault> {
+    Ok(value.to_string())
+}
+
+#[resilient(circuit_breaker = "calm", retry(max = 2))]
+fn dynamic<'a>(
+    parts: &[&'a (dyn Display + 'a)],
+    join: fn(&str, &str) -> String,
+) -> Result<Cow<'a, str>, Fault> {
+    Ok(Cow::Owned(parts.iter().fold(String::new(), |all, part| join(&all, &part.to_string()))))
+}
+
+#[resilient(circuit_breaker = "calm")]
+fn opaque_argument(text: impl Into<String>, mut each: impl FnMut(char)) -> Result<usize, Fault> {
+    let text = text.into();
+    text.chars().for_each(&mut each);
+    Ok(text.len())
+}
+
+#[resilient(circuit_breaker = "calm")]
+fn late_bound<'a>(left: &'a str, _right: &str) -> Result<&'a str, Fault> {
+    Ok(left)
+}
+
+#[test]
+fn mc28_generics_are_kept_as_they_are() {
+    assert_eq!(typed::<u8, 3>([0, 1, 2]), Ok(2));
+    let items = [1, 2, 3];
+    assert_eq!(ready(typed_async(&items, |n| *n > 1)), Ok(vec![&2, &3]));
+    assert_eq!(unsized_::<str>("a").as_deref(), Ok("a"));
+    let joined = dynamic(&[&1, &"b"], |a, b| format!("{a}{b}"));
+    assert_eq!(joined.as_deref(), Ok("1b"));
+    let mut seen = vec![];
+    assert_eq!(opaque_argument("ab", |c| seen.push(c)), Ok(2));
+    assert_eq!(seen, ['a', 'b']);
+    let function: for<'a> fn(&'a str, &str) -> Result<&'a str, Fault> = late_bound;
+    assert_eq!(function("l", "r"), Ok("l"));
+}
+
+struct Pool<'p, T, const N: usize> {
+    items: &'p mut [T; N],
+}
+
+impl<T: Clone + Debug, const N: usize> Pool<'_, T, N> {
+    #[resilient(circuit_breaker = "calm", retry(max = 2, backoff = constant("0ms")))]
+    fn swap_all<U>(&mut self, with: &mut [T; N], or: U) -> Result<U, Fault>
+    where
+        U: Copy,
+    {
+        std::mem::swap(self.items, with);
+        if N == 0 { Err(Fault::Mine) } else { Ok(or) }
+    }
+}
+
+#[test]
+fn mc28_generics_of_the_impl_are_in_scope() {
+    let (mut ours, mut theirs) = ([1, 2], [3, 4]);
+    assert_eq!(Pool { items: &mut ours }.swap_all(&mut theirs, "done"), Ok("done"));
+    assert_eq!((ours, theirs), ([3, 4], [1, 2]));
+}
+
+/// An error that a caller chooses.
+#[resilient(circuit_breaker(min_calls = 100), name = "generic_default", retry(max = 3, backoff = constant("0ms")))]
+fn unclassified<E: From<Rejected>>(calls: &mut u32, error: impl Fn() -> E) -> Result<(), E> {
+    *calls += 1;
+    Err(error())
+}
+
+#[resilient(classify, circuit_breaker(min_calls = 100), name = "generic_classified", retry(max = 3, backoff = constant("0ms")))]
+fn classified<E: From<Rejected>>(calls: &mut u32, error: impl Fn() -> E) -> Result<(), E> {
+    *calls += 1;
+    Err(error())
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct NoRow;
+
+impl From<Rejected> for NoRow {
+    fn from(_: Rejected) -> Self {
+        Self
+    }
+}
+
+impl Classify for NoRow {
+    fn classify(&self) -> Judgement {
+        Judgement::IGNORED
+    }
+}
+
+#[test]
+fn in_generic_functions_the_word_classify_asks_the_error() {
+    let mut calls = 0;
+    assert_eq!(unclassified(&mut calls, || NoRow), Err(NoRow));
+    assert_eq!(calls, 3);
+    assert_eq!(classified(&mut calls, || NoRow), Err(NoRow));
+    assert_eq!(calls, 4);
+}
