@@ -2,11 +2,22 @@
 
 use benches::{callee, floor, guarded};
 use std::hint::black_box;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 
-fn run(calls: u64, call: impl Fn(u64) -> Result<u64, benches::Down>) {
+fn run(calls: u64, mut call: impl FnMut(u64) -> Result<u64, benches::Down>) {
     for request in 0..calls {
         let _ = black_box(call(black_box(request)));
     }
+}
+
+/// Polls each future once: it is ready.
+fn run_async<F: Future<Output = Result<u64, benches::Down>>>(calls: u64, call: impl Fn(u64) -> F) {
+    let mut context = Context::from_waker(Waker::noop());
+    run(calls, |request| match pin!(call(request)).poll(&mut context) {
+        Poll::Ready(outcome) => outcome,
+        Poll::Pending => unreachable!("the callee is ready at once"),
+    });
 }
 
 fn main() {
@@ -20,6 +31,16 @@ fn main() {
     match scenario.as_str() {
         "bare" => run(calls, callee),
         "breaker/floor" => run(calls, floor::breaker),
+        "breaker" => run(calls, guarded::breaker),
+        "retry/floor" => run(calls, floor::retry),
+        "retry" => run(calls, guarded::retry),
+        "stack/floor" => run(calls, floor::stack),
+        "stack" => run(calls, guarded::stack),
+        "bare-async" => run_async(calls, floor::bare_async),
+        "breaker-async/floor" => run_async(calls, floor::breaker_async),
+        "breaker-async" => run_async(calls, guarded::breaker_async),
+        "timeout-async" => run_async(calls, guarded::timeout_async),
+        "stack-async" => run_async(calls, guarded::stack_async),
         "breaker/by-hand" => run(calls, guarded::breaker_by_hand),
         "breaker/refused" => {
             guarded::BREAKER.force_open();

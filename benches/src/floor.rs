@@ -79,3 +79,68 @@ pub static BREAKER: Breaker = Breaker::new();
 pub fn breaker(request: u64) -> Result<u64, Down> {
     BREAKER.call(request)
 }
+
+/// Calls and attempts, counted.
+pub struct Count([Line; THREADS]);
+
+static RETRIED: Count = Count([const { Line([const { AtomicU64::new(0) }; 8]) }; THREADS]);
+
+/// The floor of a retry that is not needed: the call, and one more in the count.
+///
+/// # Errors
+/// The callee's, after the third attempt.
+#[inline(never)]
+pub fn retry(request: u64) -> Result<u64, Down> {
+    let mut attempt = 1;
+    loop {
+        let outcome = callee(request);
+        if outcome.is_ok() || attempt == 3 {
+            let thread = THREAD.get();
+            if thread < THREADS {
+                let count = &RETRIED.0[thread].0[usize::from(outcome.is_err())];
+                count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
+            }
+            return outcome;
+        }
+        attempt += 1;
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+/// The floor of both.
+///
+/// # Errors
+/// The callee's, after the third attempt.
+#[inline(never)]
+pub fn stack(request: u64) -> Result<u64, Down> {
+    let mut attempt = 1;
+    loop {
+        let outcome = BREAKER.call(request);
+        if outcome.is_ok() || attempt == 3 {
+            let thread = THREAD.get();
+            if thread < THREADS {
+                let count = &RETRIED.0[thread].0[usize::from(outcome.is_err())];
+                count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
+            }
+            return outcome;
+        }
+        attempt += 1;
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+/// The bare future.
+///
+/// # Errors
+/// The callee's.
+pub async fn bare_async(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
+/// The floor of a breaker around a future that is ready at once.
+///
+/// # Errors
+/// The callee's.
+pub async fn breaker_async(request: u64) -> Result<u64, Down> {
+    BREAKER.call(request)
+}

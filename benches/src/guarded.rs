@@ -1,7 +1,7 @@
 //! The same calls, guarded by `resil`.
 
 use crate::{Down, callee};
-use resil::{CircuitBreaker, Rejected};
+use resil::{CircuitBreaker, Rejected, resilient};
 
 impl From<Rejected> for Down {
     fn from(_: Rejected) -> Self {
@@ -11,6 +11,7 @@ impl From<Rejected> for Down {
 
 /// The breaker of all calls here.
 pub static BREAKER: CircuitBreaker = CircuitBreaker::builder("benches").build();
+resil::register!(BREAKER);
 
 /// A permit by hand.
 ///
@@ -25,4 +26,61 @@ pub fn breaker_by_hand(request: u64) -> Result<u64, Down> {
         Err(_) => permit.failure(),
     }
     outcome
+}
+
+/// A breaker by attribute.
+///
+/// # Errors
+/// The callee's, or a refusal.
+#[inline(never)]
+#[resilient(circuit_breaker = self::BREAKER)]
+pub fn breaker(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
+/// A retry that is not needed.
+///
+/// # Errors
+/// The callee's.
+#[inline(never)]
+#[resilient(retry(max = 3))]
+pub fn retry(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
+/// Both.
+///
+/// # Errors
+/// The callee's, or a refusal.
+#[inline(never)]
+#[resilient(retry(max = 3), circuit_breaker = self::BREAKER)]
+pub fn stack(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
+/// A breaker around a body that is ready at its first poll.
+///
+/// # Errors
+/// The callee's, or a refusal.
+#[resilient(circuit_breaker = self::BREAKER)]
+pub async fn breaker_async(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
+/// A timeout around a body that is ready at its first poll.
+///
+/// # Errors
+/// The callee's, or a timeout.
+#[resilient(timeout = "1s")]
+pub async fn timeout_async(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
+/// Retry, breaker and timeout around a body that is ready at its first poll.
+///
+/// # Errors
+/// The callee's, a refusal or a timeout.
+#[resilient(retry(max = 3), circuit_breaker = self::BREAKER, timeout = "1s")]
+pub async fn stack_async(request: u64) -> Result<u64, Down> {
+    callee(request)
 }
