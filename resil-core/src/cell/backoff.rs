@@ -14,9 +14,9 @@ pub(crate) const DEFAULT_FACTOR: u32 = 2;
 /// How the delay between attempts grows. [`Jitter`] then spreads it.
 ///
 /// # Default
-/// `exponential("50ms", cap = "1s")`: 50, 100, 200, 400, 800 ms, then 1 s each time. The delay is never zero. Full jitter,
-/// the default, draws from all that lies below it, so one first wait in fifty is shorter than 1 ms; where a floor
-/// matters, take [`Jitter::Equal`] or [`Jitter::PlusMinus`].
+/// `exponential("50ms", cap = "1s")`: 50, 100, 200, 400, 800 ms, then 1 s each time. The delay is never zero. Full
+/// jitter, the default, draws from all that lies below it, so one first wait in fifty is shorter than 1 ms; where a
+/// floor matters, take [`Jitter::Equal`] or [`Jitter::PlusMinus`].
 ///
 /// # Examples
 /// ```

@@ -12,7 +12,8 @@ use core::time::Duration;
 /// make, and no more load on a sick callee than three times the usual.
 pub const DEFAULT_MAX_ATTEMPTS: u32 = 3;
 
-/// Delays where none are written, in time: 50 ms that double up to 1 s. Never zero, since a retry at once meets the same trouble.
+/// Delays where none are written, in time: 50 ms that double up to 1 s. Never zero, since a retry at once meets the same
+/// trouble.
 pub const DEFAULT_BACKOFF: Backoff =
     Backoff::exponential(Duration::from_millis(50), Duration::from_secs(1));
 
