@@ -4,7 +4,7 @@ use crate::client::LIMIT;
 use crate::tally::{Run, Tally};
 use crate::timetable::{Phase, Timetable};
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use resil::Reason;
+use resil::{Reason, Setting, Value};
 use std::time::Duration;
 
 const REASONS: [Reason; 3] = [Reason::CircuitOpen, Reason::TimedOut, Reason::DeadlineExceeded];
@@ -39,6 +39,7 @@ pub(crate) fn print(rows: &[Row]) {
     for row in rows {
         println!("{}", in_words(row));
     }
+    println!("{}", policies());
 }
 
 fn table(rows: &[Row]) -> Table {
@@ -88,10 +89,21 @@ fn legend() -> String {
         "bare: HTTP with a time limit of {LIMIT:?}. guarded: the same calls with #[resilient], whose deadline is \
          {LIMIT:?} too.\n\
          A request belongs to the phase in which it arrived; its latency counts whether it was answered or not.\n\
-         upstream calls: counted by the upstream when they reach it. circuit open: refused by the breaker. timed out: \
-         attempts\n\
-         ended after 100 ms. deadline exceeded: calls ended by the limit of {LIMIT:?} (the bare ones: by HTTP's)."
+         upstream calls: counted by the upstream as they reach it. circuit open: refused by the breaker. timed out:\n\
+         attempts ended by `timeout`. deadline exceeded: calls ended by the limit of {LIMIT:?} (the bare ones: by HTTP's)."
     )
+}
+
+/// Every policy in this binary, with what it was set to.
+fn policies() -> String {
+    let mut lines = vec!["\nwhat guards the calls, from resil::catalog():".to_owned()];
+    for policy in resil::catalog().iter() {
+        let settings = policy.settings().into_iter().filter(|setting| setting.value != Value::Off);
+        let settings: Vec<_> =
+            settings.map(|Setting { name, value }| format!("{name} {value}")).collect();
+        lines.push(format!("  {} `{}`: {}", policy.kind(), policy.name(), settings.join(", ")));
+    }
+    lines.join("\n")
 }
 
 /// What guarding brought and cost in one phase.
@@ -143,4 +155,18 @@ fn ms(time: Duration) -> String {
 fn change(from: usize, to: usize) -> String {
     let percent = (to as f64 / from.max(1) as f64 - 1.0) * 100.0;
     format!("{from} → {to} ({percent:+.0}%)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use resil::Kind;
+
+    #[test]
+    fn both_clients_have_the_same_limit() {
+        let deadlines = resil::catalog().iter().filter(|policy| policy.kind() == Kind::Deadline);
+        let limits: Vec<_> =
+            deadlines.flat_map(|policy| policy.settings()).map(|setting| setting.value).collect();
+        assert_eq!(limits, [Value::Duration(LIMIT); 2]);
+    }
 }
