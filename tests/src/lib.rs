@@ -7,7 +7,9 @@ mod worlds;
 
 pub use catalogue::{breaker_of, count, counts, setting};
 pub use fault::Fault;
-pub use worlds::{Calls, Wakes, World, at_once, block_on, on_a_manual_clock, poll_once, run};
+pub use worlds::{
+    Calls, Wakes, World, at_once, block_on, on_a_manual_clock, poll_once, run, without_a_runtime,
+};
 
 use resil::{Event, Observer, Stop};
 use std::sync::{Mutex, Once, PoisonError};

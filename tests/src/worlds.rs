@@ -19,16 +19,21 @@ pub struct World {
 
 #[derive(Clone, Debug)]
 enum Clock {
+    /// Nothing waits: who sleeps moves the clock.
+    Sync(ManualClock, Duration),
     Manual(ManualClock, Duration),
     Tokio(tokio::time::Instant),
 }
 
 impl World {
+    /// The world of sync functions on a manual clock, which shows 0 now.
+    pub fn sync(clock: &ManualClock) -> Self {
+        Self { clock: Clock::Sync(clock.clone(), clock.now().to_duration()) }
+    }
+
     /// The world of a manual clock, which shows 0 now.
-    pub fn manual(clock: &Paused) -> Self {
-        let clock: ManualClock = (*clock).clone();
-        let begin = clock.now().to_duration();
-        Self { clock: Clock::Manual(clock, begin) }
+    pub fn manual(clock: &ManualClock) -> Self {
+        Self { clock: Clock::Manual(clock.clone(), clock.now().to_duration()) }
     }
 
     /// The world of the running runtime's clock, which shows 0 now.
@@ -39,7 +44,9 @@ impl World {
     /// What the clock shows.
     pub fn now(&self) -> Duration {
         match &self.clock {
-            Clock::Manual(clock, begin) => clock.now().to_duration() - *begin,
+            Clock::Sync(clock, begin) | Clock::Manual(clock, begin) => {
+                clock.now().to_duration() - *begin
+            }
             Clock::Tokio(begin) => begin.elapsed(),
         }
     }
@@ -51,7 +58,10 @@ impl World {
 
     /// Lets virtual time pass.
     pub async fn sleep(&self, span: impl IntoSpan) {
-        resil::__private::sleep(span.into_span()).await;
+        match &self.clock {
+            Clock::Sync(clock, _) => clock.advance(span),
+            Clock::Manual(..) | Clock::Tokio(_) => resil::__private::sleep(span.into_span()).await,
+        }
     }
 }
 
@@ -170,8 +180,15 @@ pub fn at_once<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Sets up a manual clock and the world of it.
+/// Sets up a manual clock and the world of sync functions on it.
 pub fn on_a_manual_clock() -> (Paused, World) {
+    let clock = pause();
+    let world = World::sync(&clock);
+    (clock, world)
+}
+
+/// Sets up a manual clock and the world of async functions on it, to be driven by [`run`].
+pub fn without_a_runtime() -> (Paused, World) {
     let clock = pause();
     let world = World::manual(&clock);
     (clock, world)
@@ -242,7 +259,7 @@ macro_rules! worlds {
 
             #[test]
             fn holds() {
-                let (clock, $world) = $crate::on_a_manual_clock();
+                let (clock, $world) = $crate::without_a_runtime();
                 $crate::run(&clock, async { let _ = NAME; $($check)* });
             }
         }
