@@ -94,10 +94,12 @@ impl<const W: usize> Machine<W> {
     }
 
     /// The options have changed: the next outcome looks at the window.
-    pub(super) fn revise(&self) {
+    pub(super) fn revise(&self, ground: &impl Ground) {
         let mut word = self.load();
-        while word.counts() {
-            let next = word.revised();
+        loop {
+            let timed = ground.options().counts_slow();
+            // A word that does not count stays as it is; whoever closes next comes after this exchange, and sees the options.
+            let next = if word.counts() { word.revised(timed) } else { word };
             if self.exchange(&mut word, next) {
                 return;
             }

@@ -160,11 +160,12 @@ impl<const W: usize> Machine<W> {
         hint: Option<Duration>,
         ground: &impl Ground,
     ) -> Step {
-        let generation = word.next_generation();
-        match rule(probes, &ground.options()) {
+        let (generation, options) = (word.next_generation(), ground.options());
+        match rule(probes, &options) {
             Ruling::Wait => Step { next: word.with_probes(probes), reason: None },
             Ruling::Close => {
-                Step { next: Word::closed(generation), reason: Some(TripReason::Recovered) }
+                let next = Word::closed(generation, options.counts_slow());
+                Step { next, reason: Some(TripReason::Recovered) }
             }
             Ruling::Open(reason) => {
                 Step { next: self.open(generation, hint, ground), reason: Some(reason) }

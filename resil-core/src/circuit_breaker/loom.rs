@@ -49,6 +49,8 @@ struct Stand {
     machine: Machine<1>,
     options: BreakerOptions,
     percent: AtomicU32,
+    /// In milliseconds; 0 for off.
+    slow_call: AtomicU32,
     /// Transitions so far; not part of the model.
     told: std::sync::Mutex<Vec<Transition>>,
 }
@@ -69,8 +71,13 @@ impl Stand {
             probes: 1,
             probe_timeout: Nanos::MAX,
         };
-        let (percent, told) = (AtomicU32::new(percent), std::sync::Mutex::default());
-        Arc::new(Self { machine: Machine::new(), options, percent, told })
+        Arc::new(Self {
+            machine: Machine::new(false),
+            options,
+            percent: AtomicU32::new(percent),
+            slow_call: AtomicU32::new(0),
+            told: std::sync::Mutex::default(),
+        })
     }
 
     fn admit(&self) -> Word {
@@ -101,7 +108,11 @@ impl Stand {
 impl Ground for Stand {
     fn options(&self) -> BreakerOptions {
         let failure_rate = Ratio::percent(self.percent.load(Ordering::Relaxed));
-        BreakerOptions { failure_rate, ..self.options }
+        let slow_call = match self.slow_call.load(Ordering::Relaxed) {
+            0 => Nanos::MAX,
+            ms => Nanos::from_ms(ms.into()),
+        };
+        BreakerOptions { failure_rate, slow_call, ..self.options }
     }
 
     fn now(&self, _fine: bool) -> Nanos {
@@ -270,10 +281,10 @@ fn loom_a_change_of_options_is_not_slept_through() {
         for outcome in [FAILED, FAILED, FAILED, GOOD] {
             stand.call(outcome);
         }
-        stand.machine.revise();
+        stand.machine.revise(&*stand);
         let change = |s: &Stand| {
             s.percent.store(25, Ordering::Relaxed);
-            s.machine.revise();
+            s.machine.revise(s);
         };
         beside(
             stand,
@@ -285,6 +296,28 @@ fn loom_a_change_of_options_is_not_slept_through() {
                     s.call(GOOD);
                 }
                 assert_eq!(s.state(), State::Open);
+            },
+        );
+    });
+}
+
+/// A closed word says whether slowness counts as the option says, also if that changed just when it closed.
+#[test]
+fn loom_a_word_that_closes_knows_whether_slowness_counts() {
+    loom::model(|| {
+        let stand = Stand::new(1, 100);
+        stand.machine.word.store(Word::open(2, 1_000, false).0, Ordering::Relaxed);
+        let probe = stand.admit();
+        let change = |s: &Stand| {
+            s.slow_call.store(5, Ordering::Relaxed);
+            s.machine.revise(s);
+        };
+        beside(
+            stand,
+            change,
+            move |s| drop(s.settle(probe, GOOD)),
+            |s| {
+                assert_eq!((s.state(), s.machine.load().is_timed()), (State::Closed, true));
             },
         );
     });

@@ -7,7 +7,7 @@
 //! # Synchronisation
 //! | field | written by | read by |
 //! |---|---|---|
-//! | `word` | every transition, every bad outcome, every probe; never by a good outcome of a clean window | every call, twice |
+//! | `word` | every transition, every bad outcome, every probe, every change of options; never by a good outcome of a clean window | every call, twice |
 //! | `lease` | the admission of a probe | admissions in half-open |
 //! | `streak` | whoever opened, or saw the window full | whoever opens |
 //! | `window` | outcomes of a window that is not clean | evaluations |
@@ -17,6 +17,9 @@
 //! * A bad outcome is counted in the word *before* its mark is set, and taken back *after* a mark was cleared, so
 //!   the word's bound is never below the number of marks. Hence the no-op of a clean window is exact: a word that is
 //!   clean at the outcome says that all of the window was good, and good it stays.
+//! * `slow_call` and the word's `timed` agree in the end: who changes the option touches the word afterwards, in every state, and
+//!   who closes looks at the option once more after its exchange. Of the two read-modify-writes of the word, the second sees
+//!   what was stored before the first.
 //! * Of two recorders that set a mark, or one that does and one that completes `min_calls`, the later one in the order of
 //!   the window's place sees both (`CountWindow::sync`); one of them opens.
 
@@ -68,7 +71,6 @@ pub(super) enum Outcome {
     NoVote,
 }
 
-
 /// The state of a breaker. `W` words of window; models use few.
 pub(super) struct Machine<const W: usize> {
     pub(super) word: AtomicU64,
@@ -81,10 +83,10 @@ pub(super) struct Machine<const W: usize> {
 
 impl<const W: usize> Machine<W> {
     #[cfg(not(resil_loom))]
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(timed: bool) -> Self {
         Self {
             // The first generation is 1: an untouched window is of an earlier one.
-            word: AtomicU64::new(Word::closed(1).0),
+            word: AtomicU64::new(Word::closed(1, timed).0),
             lease: AtomicU64::new(0),
             streak: AtomicU32::new(0),
             window: CachePadded::new(CountWindow::new()),
@@ -92,9 +94,9 @@ impl<const W: usize> Machine<W> {
     }
 
     #[cfg(resil_loom)]
-    pub(super) fn new() -> Self {
+    pub(super) fn new(timed: bool) -> Self {
         Self {
-            word: AtomicU64::new(Word::closed(1).0),
+            word: AtomicU64::new(Word::closed(1, timed).0),
             lease: AtomicU64::new(0),
             streak: AtomicU32::new(0),
             window: CachePadded::new(CountWindow::new()),
@@ -132,7 +134,13 @@ impl<const W: usize> Machine<W> {
     }
 
     /// Replaces `word` and, if it is another state, reports it. On failure `word` is what is there now.
-    pub(super) fn commit(&self, word: &mut Word, step: Step, window: Window, ground: &impl Ground) -> bool {
+    pub(super) fn commit(
+        &self,
+        word: &mut Word,
+        step: Step,
+        window: Window,
+        ground: &impl Ground,
+    ) -> bool {
         let from = *word;
         if !self.exchange(word, step.next) {
             return false;
@@ -145,9 +153,12 @@ impl<const W: usize> Machine<W> {
         }
         let (from, to) = (from.state(), step.next.state());
         ground.transition(Transition { from, to, generation: word.generation(), reason, window });
+        if to == State::Closed && ground.options().counts_slow() != word.is_timed() {
+            // The option changed between its reading and the exchange.
+            self.revise(ground);
+        }
         true
     }
-
 
     /// Takes in the outcome of a call that was admitted under `admitted`.
     pub(super) fn settle(
@@ -167,10 +178,13 @@ impl<const W: usize> Machine<W> {
         }
     }
 
-
-
     /// Changes the word as `change` says while it is of `admitted`'s period; false if that is over.
-    pub(super) fn amend(&self, word: &mut Word, admitted: Word, change: impl Fn(Word) -> Word) -> bool {
+    pub(super) fn amend(
+        &self,
+        word: &mut Word,
+        admitted: Word,
+        change: impl Fn(Word) -> Word,
+    ) -> bool {
         while word.issued(admitted) {
             let next = change(*word);
             if self.exchange(word, next) {
@@ -180,7 +194,6 @@ impl<const W: usize> Machine<W> {
         }
         false
     }
-
 
     /// Goes to `state`, whatever the present one. `Closed` and `ObserveOnly` start with an empty window.
     pub(super) fn go(&self, state: State, ground: &impl Ground) {
@@ -202,7 +215,7 @@ impl<const W: usize> Machine<W> {
             State::ForcedOpen => Word::forced_open(generation),
             State::Disabled => Word::disabled(generation),
             State::ObserveOnly => Word::observe_only(generation),
-            _ => Word::closed(generation),
+            _ => Word::closed(generation, ground.options().counts_slow()),
         };
         let window = self.counted(*word, &ground.options());
         self.commit(word, Step { next, reason: Some(TripReason::Manual) }, window, ground)

@@ -47,8 +47,8 @@ use word::Word;
 /// See the constants of [`config`].
 ///
 /// # Cost
-/// A healthy call reads the state twice (relaxed), the `slow_call` option once, and adds one to a line of its own thread:
-/// nothing is written that another thread reads. The clock is read only where `slow_call` is set.
+/// A healthy call reads the state twice (relaxed) and adds one to a line of its own thread: nothing is written that another
+/// thread reads. Where `slow_call` is set, it reads the clock twice as well.
 ///
 /// # Examples
 /// ```
@@ -105,11 +105,11 @@ impl CircuitBreaker {
         options: BreakerOptions,
     ) -> Self {
         Self {
-            machine: Machine::new(),
+            machine: Machine::new(options.counts_slow()),
             live: Live::new(&options),
             name,
             location,
-            delivery: Delivery::new(Word::closed(1).next_generation()),
+            delivery: Delivery::new(Word::closed(1, false).next_generation()),
             changing: Mutex::new(()),
             counters: Counters::new(),
         }
@@ -122,30 +122,35 @@ impl CircuitBreaker {
     /// `retry_after` is the rest of the open wait.
     ///
     /// # Cost
-    /// Closed: two relaxed loads; a clock reading where `slow_call` is set. Open: two loads and a reading of the coarse clock
+    /// Closed: one relaxed load; a clock reading where `slow_call` is set. Open: two loads and a reading of the coarse clock
     /// (of the fine one where `open_for` or `probe_timeout` is below 250 ms); a refusal allocates and formats nothing.
     #[inline]
     pub fn acquire(&self) -> Result<Permit<'_>, Rejected> {
         let word = self.machine.glance();
-        let admitted = if word.is_closed() { word } else { self.admit()? };
-        let untimed = self.live.slow_call() == Nanos::MAX;
-        let start = if untimed { Nanos::MAX } else { begin() };
+        let (admitted, start) =
+            if word.waves_through() { (word, Nanos::MAX) } else { self.admit()? };
         Ok(Permit::new(self, admitted, start))
     }
 
-    /// The way through a state other than closed.
+    /// The way through a state that asks for more than a look: under which word, and since when if slowness counts.
     #[cold]
     #[inline(never)]
-    fn admit(&self) -> Result<Word, Rejected> {
-        self.machine.admit(self).map_err(|wait| {
-            self.counters.add(REFUSED);
-            let refused = Rejected::new(Reason::CircuitOpen, self.name);
-            let refused = wait.map_or(refused, |wait| refused.after(wait.to_duration()));
-            if has_observer() {
-                emit(&Event::Refused(refused));
-            }
-            refused
-        })
+    fn admit(&self) -> Result<(Word, Nanos), Rejected> {
+        match self.machine.admit(self) {
+            Ok(admitted) if self.live.slow_call() == Nanos::MAX => Ok((admitted, Nanos::MAX)),
+            Ok(admitted) => Ok((admitted, time::now())),
+            Err(wait) => Err(self.refuse(wait)),
+        }
+    }
+
+    fn refuse(&self, wait: Option<Nanos>) -> Rejected {
+        self.counters.add(REFUSED);
+        let refused = Rejected::new(Reason::CircuitOpen, self.name);
+        let refused = wait.map_or(refused, |wait| refused.after(wait.to_duration()));
+        if has_observer() {
+            emit(&Event::Refused(refused));
+        }
+        refused
     }
 
     /// A fast success, if it changes nothing: counted, and done.
@@ -226,12 +231,6 @@ impl CircuitBreaker {
     pub fn options(&self) -> BreakerOptions {
         self.live.load()
     }
-}
-
-/// When a call begins whose slowness counts.
-#[inline(never)]
-fn begin() -> Nanos {
-    time::now()
 }
 
 impl Ground for CircuitBreaker {

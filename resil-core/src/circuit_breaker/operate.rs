@@ -116,7 +116,7 @@ impl CircuitBreaker {
         change(&mut options);
         options.check()?;
         self.live.store(&options);
-        self.machine.revise();
+        self.machine.revise(self);
         Ok(())
     }
 }

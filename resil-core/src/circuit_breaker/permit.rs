@@ -59,7 +59,7 @@ impl<'a> Permit<'a> {
         let permit = ManuallyDrop::new(self);
         let (breaker, admitted, start) = (permit.breaker, permit.admitted, permit.start);
         let good = matches!(judgement.verdict(), Verdict::Success);
-        if !(good && start == Nanos::MAX && breaker.passes(admitted)) {
+        if !(good && breaker.passes(admitted)) {
             breaker.settle(admitted, start, judgement.verdict(), judgement.retry_after());
         }
     }

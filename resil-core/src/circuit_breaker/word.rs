@@ -5,19 +5,20 @@
 //! ┌─────────────────────┬──────────────────────────┬─────┐
 //! │ generation (24)     │ payload (37)             │state│
 //! └─────────────────────┴──────────────────────────┴─────┘
-//!  closed, observe only:  revision (16) · look (1) · bad (20)
+//!  closed, observe only:  revision (16) · look (1) · timed (1) · bad (19)
 //!  half-open:             slow (9) · failed (9) · done (9) · issued (9)
 //!  open:                  end, in milliseconds since the clock's epoch (37)
 //! ```
 //!
 //! * *generation* counts transitions, modulo 16.7 million. A permit carries the one it was issued under.
 //! * *bad* is at least the number of bad marks in the window: raised before one is set, lowered after one is cleared.
+//! * *timed* says that slowness counts, so that a call begins with a reading of the clock.
 //! * *look* says that a good outcome may not be skipped: the window is not full yet, or an option has changed.
 //! * *revision* changes with the options, so that nobody takes `look` away who has not seen them.
 //! * *issued* probes are out or done; at most 511.
 //! * *end*: 37 bits of milliseconds are 4.3 years of process time; a later end saturates.
 //!
-//! Invariant: closed, nothing bad, no look is a word of which a good outcome changes nothing.
+//! Invariant: closed, nothing bad, untimed, no look is a word of which a good outcome changes nothing, however long it took.
 //!
 //! Pure: no atomics, no clock.
 
@@ -61,7 +62,8 @@ const PAYLOAD: u64 = (1 << 37) - 1;
 const GENERATION_SHIFT: u32 = 40;
 const GENERATION: u64 = (1 << 24) - 1;
 
-const BAD: u64 = (1 << 20) - 1;
+const BAD: u64 = (1 << 19) - 1;
+const TIMED: u64 = 1 << 19;
 const LOOK: u64 = 1 << 20;
 const REVISION_SHIFT: u32 = 21;
 const REVISION: u64 = 0xffff;
@@ -70,7 +72,7 @@ const PROBE_BITS: u32 = 9;
 const PROBE: u64 = MOST_PROBES as u64;
 
 /// What keeps a good outcome from being skipped: the low 24 bits, which a test instruction takes as they are.
-const UNCLEAN: u64 = STATE | (BAD | LOOK) << PAYLOAD_SHIFT;
+const UNCLEAN: u64 = STATE | (BAD | TIMED | LOOK) << PAYLOAD_SHIFT;
 
 impl Word {
     const fn new(state: u64, generation: u32, payload: u64) -> Self {
@@ -80,8 +82,8 @@ impl Word {
     }
 
     /// Closed, with an empty window.
-    pub(super) const fn closed(generation: u32) -> Self {
-        Self::new(CLOSED, generation, LOOK)
+    pub(super) const fn closed(generation: u32, timed: bool) -> Self {
+        Self::new(CLOSED, generation, if timed { LOOK | TIMED } else { LOOK })
     }
 
     /// Observe only, with an empty window.
@@ -122,9 +124,10 @@ impl Word {
         }
     }
 
+    /// Whether a call may begin as it is: closed, and nobody asks how long it takes.
     #[inline]
-    pub(super) const fn is_closed(self) -> bool {
-        self.0 & STATE == CLOSED
+    pub(super) const fn waves_through(self) -> bool {
+        self.0 & (STATE | TIMED << PAYLOAD_SHIFT) == 0
     }
 
     /// Whether outcomes go into the window.
@@ -192,10 +195,14 @@ impl Word {
     }
 
     /// The options have changed.
-    pub(super) const fn revised(self) -> Self {
-        let payload = self.payload();
+    pub(super) const fn revised(self, timed: bool) -> Self {
         let revision = (self.revision() + 1) & REVISION;
-        self.with_payload(payload & BAD | LOOK | revision << REVISION_SHIFT)
+        let timed = if timed { TIMED } else { 0 };
+        self.with_payload(self.payload() & BAD | timed | LOOK | revision << REVISION_SHIFT)
+    }
+
+    pub(super) const fn is_timed(self) -> bool {
+        self.payload() & TIMED != 0
     }
 
     /// The end of an open word, and whether it is on the fine clock.
@@ -227,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_generation_wraps_and_leaves_its_neighbours_alone() {
-        let last = Word::closed(0x00ff_ffff);
+        let last = Word::closed(0x00ff_ffff, false);
         assert_eq!(last.next_generation(), 0);
         assert!(Word::open(last.generation(), u64::MAX, false).end().0 == PAYLOAD);
         assert_eq!(Word::open(last.generation(), u64::MAX, true).generation(), 0x00ff_ffff);
@@ -235,12 +242,14 @@ mod tests {
 
     #[test]
     fn only_a_closed_full_window_without_anything_bad_is_clean() {
-        let full = Word::closed(7).looked();
+        let full = Word::closed(7, false).looked();
         assert!(full.still_clean(full));
         let unclean = [
-            Word::closed(7),
+            Word::closed(7, false),
+            Word::closed(7, true).looked(),
             full.bad_more(),
-            full.revised(),
+            full.revised(false),
+            full.revised(true),
             Word::observe_only(7).looked(),
             Word::disabled(7),
             Word::half_open(7, Probes::default()),
@@ -249,12 +258,12 @@ mod tests {
             assert!(!word.still_clean(word), "{word:?}");
             assert!(!word.still_clean(full), "{word:?}");
         }
-        assert!(!Word::closed(8).looked().still_clean(full), "another generation");
+        assert!(!Word::closed(8, false).looked().still_clean(full), "another generation");
     }
 
     #[test]
     fn the_bound_never_wraps() {
-        let full = Word::closed(1).looked();
+        let full = Word::closed(1, false).looked();
         assert_eq!(full.bad_less(3), full);
         assert_eq!(full.bad_more().bad_more().bad_less(2), full);
         assert_eq!(full.with_payload(BAD).bad_more(), full.with_payload(BAD));
@@ -271,9 +280,9 @@ mod tests {
 
         #[test]
         fn a_revision_keeps_what_was_counted(bad in 0_u32..50, revisions in 0_u32..70_000) {
-            let mut word = Word::closed(3).looked();
+            let mut word = Word::closed(3, false).looked();
             for _ in 0..bad { word = word.bad_more(); }
-            for _ in 0..revisions { word = word.revised(); }
+            for _ in 0..revisions { word = word.revised(false); }
             prop_assert_eq!(word.bad_less(bad), word.bad_less(u32::MAX));
             prop_assert_eq!(word.revision(), u64::from(revisions % 65_536));
             prop_assert_eq!((word.generation(), word.state()), (3, State::Closed));
