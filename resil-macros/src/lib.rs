@@ -3,13 +3,14 @@
 //! Stages, each of which imports only earlier ones:
 //!
 //! ```text
-//! diag, values, syntax, policies  ←  args, target  ←  plan  ←  check  ←  emit
+//! diag, values, syntax, policies  ←  args, body, target  ←  plan  ←  check  ←  emit
 //! ```
 //!
 //! Nothing is parsed in `check`, decided in `emit` or refused in `plan`. On error the user's item goes out as it came
 //! in, beside the errors.
 
 mod args;
+mod body;
 mod check;
 mod classify;
 mod diag;

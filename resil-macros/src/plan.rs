@@ -18,10 +18,6 @@ use syn::{Attribute, Path, Token, Type};
 pub(crate) struct Plan {
     pub(crate) args: Args,
     pub(crate) target: Target,
-    /// Where `resil` is.
-    pub(crate) krate: TokenStream,
-    /// Where its hidden parts are.
-    pub(crate) rt: TokenStream,
     /// What the function's own policies are called.
     pub(crate) name: TokenStream,
     /// The return type with `_` for every `impl Trait`.
@@ -89,9 +85,6 @@ pub(crate) struct Forced {
 
 impl Plan {
     pub(crate) fn new(args: Args, mut target: Target) -> Self {
-        let krate =
-            args.krate.as_ref().map_or_else(|| quote!(::resil), ToTokens::into_token_stream);
-        let rt = quote!(#krate::__private);
         let policies = &args.policies;
         let breaker = Breaker::new(&args);
         let holds =
@@ -101,23 +94,26 @@ impl Plan {
         let arguments = Arguments::new(&args, &mut target);
         let name = args.name.as_ref().map_or_else(|| path_of(&target), ToTokens::into_token_stream);
         let returns = without_impl_trait(&target);
-        Self {
-            args,
-            target,
-            krate,
-            rt,
-            name,
-            returns,
-            breaker,
-            verdicts,
-            carrier,
-            holds,
-            arguments,
-        }
+        Self { args, target, name, returns, breaker, verdicts, carrier, holds, arguments }
     }
 
     pub(crate) fn policies(&self) -> &Policies {
         &self.args.policies
+    }
+
+    /// Where `resil` is, located at `span`.
+    pub(crate) fn krate(&self, span: Span) -> TokenStream {
+        if let Some(path) = &self.args.krate {
+            path.to_token_stream()
+        } else {
+            quote_spanned!(span=> ::resil)
+        }
+    }
+
+    /// Where the hidden parts of `resil` are, located at `span`.
+    pub(crate) fn rt(&self, span: Span) -> TokenStream {
+        let krate = self.krate(span);
+        quote_spanned!(span=> #krate::__private)
     }
 
     pub(crate) fn is_async(&self) -> bool {
@@ -308,7 +304,8 @@ fn without_impl_trait(target: &Target) -> TokenStream {
         }
     }
     let Some(output) = target.output() else {
-        let at = target.sig.ident.span();
+        // Ours, lest the unit be called unneeded.
+        let at = target.sig.ident.span().resolved_at(Span::mixed_site());
         return quote_spanned!(at=> ());
     };
     let mut output = output.clone();

@@ -1,10 +1,8 @@
-//! The function under the attribute: its signature parsed, its body kept as it is.
-//!
-//! Invariant: nothing of the body is parsed, so that what is still being typed survives, each token with its span.
+//! The function under the attribute: its signature, parsed.
 
+use crate::body::Body;
 use crate::diag;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::visit::{self, Visit};
@@ -19,17 +17,6 @@ pub(crate) struct Target {
     pub(crate) vis: Visibility,
     pub(crate) sig: Signature,
     pub(crate) body: Body,
-}
-
-/// What stands between the braces.
-pub(crate) struct Body {
-    /// `#![…]` at its beginning.
-    pub(crate) inner_attrs: TokenStream,
-    pub(crate) tokens: TokenStream,
-    /// Of the braces.
-    pub(crate) span: Span,
-    /// Every identifier, those in format strings too.
-    mentions: HashSet<String>,
 }
 
 impl Target {
@@ -71,20 +58,6 @@ impl Target {
     }
 }
 
-impl Body {
-    fn new(braces: &Group) -> Self {
-        let (inner_attrs, tokens) = split_inner_attrs(braces.stream());
-        let mut mentions = HashSet::new();
-        mention(tokens.clone(), &mut mentions);
-        Self { inner_attrs, tokens, span: braces.span(), mentions }
-    }
-
-    /// Whether the body names this variable. It may say yes too often, never no.
-    pub(crate) fn mentions(&self, name: &Ident) -> bool {
-        self.mentions.contains(&name.unraw().to_string())
-    }
-}
-
 /// The group in braces, out of the invisible ones that `$body:block` puts around it.
 fn braces(tree: TokenTree) -> Option<Group> {
     let TokenTree::Group(group) = tree else { return None };
@@ -97,47 +70,6 @@ fn braces(tree: TokenTree) -> Option<Group> {
         }
         _ => None,
     }
-}
-
-fn split_inner_attrs(tokens: TokenStream) -> (TokenStream, TokenStream) {
-    let trees: Vec<_> = tokens.into_iter().collect();
-    let is_punct = |tree: &TokenTree, c| matches!(tree, TokenTree::Punct(p) if p.as_char() == c);
-    let is_brackets = |tree: &TokenTree| matches!(tree, TokenTree::Group(g) if g.delimiter() == Delimiter::Bracket);
-    let count = trees
-        .chunks_exact(3)
-        .take_while(|three| {
-            is_punct(&three[0], '#') && is_punct(&three[1], '!') && is_brackets(&three[2])
-        })
-        .count();
-    let mut trees = trees.into_iter();
-    (trees.by_ref().take(3 * count).collect(), trees.collect())
-}
-
-fn mention(tokens: TokenStream, into: &mut HashSet<String>) {
-    for tree in tokens {
-        match tree {
-            TokenTree::Ident(ident) => {
-                into.insert(ident.unraw().to_string());
-            }
-            TokenTree::Group(group) => mention(group.stream(), into),
-            TokenTree::Literal(literal) => mention_in_format(&literal.to_string(), into),
-            TokenTree::Punct(_) => {}
-        }
-    }
-}
-
-/// The names behind each `{` of a format string, and before each `$` in it.
-fn mention_in_format(literal: &str, into: &mut HashSet<String>) {
-    let is_name = |c: char| c == '_' || c.is_alphanumeric();
-    for (at, _) in literal.match_indices(['{', '$', ':', '.']) {
-        let after = literal[at + 1..].split(|c: char| !is_name(c)).next().unwrap_or_default();
-        into.insert(after.to_owned());
-    }
-    for (at, _) in literal.match_indices('$') {
-        let before = literal[..at].rsplit(|c: char| !is_name(c)).next().unwrap_or_default();
-        into.insert(before.to_owned());
-    }
-    into.remove("");
 }
 
 fn no_body(trees: &[TokenTree]) -> syn::Error {

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use std::fmt::{Debug, Display};
 
 #[resilient(circuit_breaker = "calm")]
-fn typed<T: Default + PartialEq, const N: usize>(items: [T; N]) -> Result<usize, Fault>
+fn typed<T, const N: usize>(items: [T; N]) -> Result<usize, Fault>
 where
-    T: Debug,
+    T: Default + PartialEq + Debug,
 {
     Ok(items.iter().filter(|item| **item != T::default()).count())
 }

@@ -1,6 +1,6 @@
 //! One run of the body, and the arguments it runs with.
 
-use super::{at, at_body, in_braces};
+use super::{at, at_body, at_output, in_braces};
 use crate::plan::{Forced, Plan, static_name};
 use crate::policies::Row;
 use crate::policies::retry::Attempts;
@@ -11,8 +11,8 @@ use syn::ext::IdentExt;
 
 /// Before anything else: what is to be cloned is put aside.
 pub(super) fn prelude(plan: &Plan) -> TokenStream {
-    let rt = &plan.rt;
     let span = at_body(plan);
+    let rt = plan.rt(span);
     let spares = plan.arguments.cloned.iter().map(|(name, _)| {
         let spare = spare(name);
         quote_spanned!(span=> let mut #spare = #rt::Spare::new(#name);)
@@ -31,7 +31,8 @@ fn spare(name: &Ident) -> Ident {
 /// At the beginning of each attempt: arguments are borrowed anew or cloned, and the attempt gets its name.
 pub(super) fn rebind(plan: &Plan) -> TokenStream {
     let Some(retry) = &plan.policies().retry else { return TokenStream::new() };
-    let (rt, span) = (&plan.rt, at(retry.key()));
+    let span = at(retry.key());
+    let rt = plan.rt(span);
     let reborrowed = plan.arguments.reborrowed.iter().map(|(name, mutable)| {
         let mutable = mutable.then(|| quote!(mut));
         quote_spanned!(span=> let #mutable #name = &mut *#name;)
@@ -56,7 +57,6 @@ pub(super) fn rebind(plan: &Plan) -> TokenStream {
 
 /// `let __resil_outcome = …`: what the body returned, or which limit ended it.
 pub(super) fn run(plan: &Plan) -> TokenStream {
-    let rt = &plan.rt;
     let returns = &plan.returns;
     let watched = if let Some(row) = &plan.policies().circuit_breaker {
         quote_spanned!(at(row.key())=> &mut __resil_circuit_breaker)
@@ -66,15 +66,17 @@ pub(super) fn run(plan: &Plan) -> TokenStream {
     // At `retry`, where a value that the body moves is said to move a second time.
     let span =
         plan.policies().retry.as_ref().map_or_else(|| at_body(plan), |retry| at(retry.key()));
+    let rt = plan.rt(span);
     let body = &plan.target.body;
     if !plan.is_async() {
-        let block = in_braces(body.tokens.clone(), body.span);
+        let (items, tokens) = (&body.items, &body.tokens);
+        let block = in_braces(quote!(#items #tokens), body.span);
         return quote_spanned!(span=> let __resil_outcome: #returns = #rt::call(#watched, || -> #returns #block););
     }
     let edge = edge(plan);
-    let tokens = &body.tokens;
+    let (items, tokens) = (&body.items, &body.tokens);
     // Spliced, since a block within the block would be `unused_braces`.
-    let block = in_braces(quote!(#edge #tokens), body.span);
+    let block = in_braces(quote!(#items #edge #tokens), body.span);
     if let Some(limits) = limits(plan) {
         quote_spanned! {span=>
             let __resil_outcome: ::core::result::Result<#returns, #rt::Rejected> =
@@ -89,8 +91,10 @@ pub(super) fn run(plan: &Plan) -> TokenStream {
 
 /// The way out that nobody takes: it gives the block its type, and makes it borrow what it mentions exclusively.
 fn edge(plan: &Plan) -> TokenStream {
-    let (rt, returns) = (&plan.rt, &plan.returns);
-    let span = at_body(plan);
+    let returns = &plan.returns;
+    // At the return type: it is what the block's type is inferred from.
+    let span = at_output(plan);
+    let rt = plan.rt(span);
     let forced = plan.arguments.forced.iter().map(|Forced { name, attrs, through }| {
         let place = if *through { quote_spanned!(span=> *#name) } else { quote!(#name) };
         let forced = quote_spanned!(span=> _ = &mut #place;);
@@ -105,10 +109,10 @@ fn edge(plan: &Plan) -> TokenStream {
 }
 
 fn limits(plan: &Plan) -> Option<TokenStream> {
-    let rt = &plan.rt;
     let timeout = plan.policies().timeout.as_ref().map(|timeout| {
         let name = static_name(timeout.key());
         let span = at(timeout.key());
+        let rt = plan.rt(span);
         match &timeout.after {
             After::Written(_) => quote_spanned!(span=> #rt::Timeout::limit(&#name)),
             After::Computed(after) => quote_spanned!(span=> #rt::Timeout::limit_of(&#name, #after)),

@@ -1,17 +1,17 @@
 //! The end of the function: what the attempts came to becomes what is returned.
 
-use super::{at, at_body};
+use super::{at, at_body, at_output};
 use crate::plan::{Carrier, Plan, static_name};
 use crate::policies::Row;
 use crate::policies::fallback::{Answer, Answers, ByCause, Fallback};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Pat;
-use syn::spanned::Spanned;
 
 /// A refusal, `__resil_rejected`, as the carrier wants it.
 pub(super) fn rejected(plan: &Plan) -> TokenStream {
-    let (rt, span) = (&plan.rt, at_body(plan));
+    let span = at_body(plan);
+    let rt = plan.rt(span);
     match plan.carrier {
         Carrier::Ended => quote_spanned!(span=> #rt::Ended::Rejected(__resil_rejected)),
         Carrier::OrRejected | Carrier::Outcome => {
@@ -22,13 +22,9 @@ pub(super) fn rejected(plan: &Plan) -> TokenStream {
 
 /// A refusal, `__resil_rejected`, as the return type; where it cannot be that, the error stands at the return type.
 pub(super) fn reject(plan: &Plan) -> TokenStream {
-    let (rt, returns) = (&plan.rt, &plan.returns);
-    let at = match plan.target.output() {
-        Some(output) => output.span(),
-        None => plan.target.sig.ident.span(),
-    };
-    let at = at.resolved_at(Span::mixed_site());
-    quote_spanned!(at=> #rt::reject::<#returns>(__resil_rejected))
+    let (returns, span) = (&plan.returns, at_output(plan));
+    let rt = plan.rt(span);
+    quote_spanned!(span=> #rt::reject::<#returns>(__resil_rejected))
 }
 
 /// Everything from `inner`, whose value is the carrier, to the value of the function.
@@ -65,7 +61,8 @@ fn as_block(plan: &Plan, inner: &TokenStream, labelled: bool) -> TokenStream {
 
 /// The outcome, or what the fallback answers.
 fn or_answer(plan: &Plan, fallback: &Fallback, inner: &TokenStream) -> TokenStream {
-    let (rt, returns, span) = (&plan.rt, &plan.returns, at(fallback.key()));
+    let (returns, span) = (&plan.returns, at(fallback.key()));
+    let rt = plan.rt(span);
     // Only a breaker outside of any loop leaves by the label.
     let labelled = plan
         .breaker
@@ -103,7 +100,8 @@ fn or_answer(plan: &Plan, fallback: &Fallback, inner: &TokenStream) -> TokenStre
 
 /// The body's own error.
 fn error_arm(plan: &Plan, fallback: &Fallback, error: &Answer) -> TokenStream {
-    let (rt, span) = (&plan.rt, at(fallback.key()));
+    let span = at(fallback.key());
+    let rt = plan.rt(span);
     let ran = ran(plan, fallback, &quote_spanned!(span=> &#rt::Cause::Error(())));
     let answer = answer(error, span);
     quote_spanned! {span=>
@@ -118,7 +116,8 @@ fn refused_arms(
     rejected: Option<&Answer>,
     timeout: Option<&Answer>,
 ) -> TokenStream {
-    let (rt, span) = (&plan.rt, at(fallback.key()));
+    let span = at(fallback.key());
+    let rt = plan.rt(span);
     let arm = |found: Option<&Answer>| {
         if let Some(found) = found {
             let ran = ran(
@@ -153,9 +152,9 @@ fn refused_arms(
 
 /// Counts and reports that the fallback answers.
 fn ran(plan: &Plan, fallback: &Fallback, cause: &TokenStream) -> TokenStream {
-    let (rt, key) = (&plan.rt, fallback.key());
-    let name = static_name(key);
-    quote_spanned!(at(key)=> #rt::Fallback::ran(&#name, #cause);)
+    let (name, span) = (static_name(fallback.key()), at(fallback.key()));
+    let rt = plan.rt(span);
+    quote_spanned!(span=> #rt::Fallback::ran(&#name, #cause);)
 }
 
 /// The answer to `__resil_cause`.

@@ -6,7 +6,7 @@ use crate::plan::{Plan, Verdicts};
 use crate::policies::Row;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
-use syn::{WherePredicate, parse_quote_spanned};
+use syn::{Generics, Type, TypeParam, parse_quote_spanned};
 
 /// `let __resil_judgement = …`, if anybody wants to know.
 pub(super) fn outcome(plan: &Plan) -> TokenStream {
@@ -20,10 +20,12 @@ pub(super) fn outcome(plan: &Plan) -> TokenStream {
         return quote_spanned!(span=> let __resil_judgement = #judged; #own);
     }
     let judged = judged(plan, &quote_spanned!(span=> __resil_outcome));
-    let rt = &plan.rt;
     let ended = if let Some(retry) = &plan.policies().retry {
-        quote_spanned!(at(retry.key())=> #rt::Attempts::judge(&__resil_attempts, __resil_rejected))
+        let span = at(retry.key());
+        let rt = plan.rt(span);
+        quote_spanned!(span=> #rt::Attempts::judge(&__resil_attempts, __resil_rejected))
     } else {
+        let rt = plan.rt(span);
         quote_spanned!(span=> #rt::Judgement::FAILURE)
     };
     let rejected = if plan.policies().retry.is_some() {
@@ -43,10 +45,11 @@ pub(super) fn outcome(plan: &Plan) -> TokenStream {
 /// The judgement of what the body returned, behind `reference`.
 fn judged(plan: &Plan, reference: &TokenStream) -> TokenStream {
     let span = at_body(plan);
-    let rt = &plan.rt;
+    let rt = plan.rt(span);
     let by_type = if let Some(word) = &plan.args.classify {
-        let krate = &plan.krate;
-        quote_spanned!(at(word)=> #krate::Classify::classify(#reference))
+        let span = at(word);
+        let krate = plan.krate(span);
+        quote_spanned!(span=> #krate::Classify::classify(#reference))
     } else {
         quote_spanned! {span=> {
             use #rt::Judge as _;
@@ -56,7 +59,7 @@ fn judged(plan: &Plan, reference: &TokenStream) -> TokenStream {
     if plan.verdicts.arms.is_empty() {
         return by_type;
     }
-    let arms = arms(&plan.verdicts, reference, rt, span);
+    let arms = arms(&plan.verdicts, reference, &rt, span);
     quote_spanned! {span=> {
         let __resil_judgement = #by_type;
         #arms
@@ -94,7 +97,8 @@ fn own_verdict(plan: &Plan) -> TokenStream {
     if breaker.verdicts.arms.is_empty() && !breaker.outside {
         return TokenStream::new();
     }
-    let (rt, span) = (&plan.rt, at(row.key()));
+    let span = at(row.key());
+    let rt = &plan.rt(span);
     let verdict = if breaker.verdicts.arms.is_empty() {
         quote_spanned!(span=> __resil_judgement)
     } else if plan.is_limited() {
@@ -123,11 +127,18 @@ pub(super) fn for_breaker(plan: &Plan) -> TokenStream {
     }
 }
 
-/// The bound that the word `classify` adds.
-pub(super) fn classify_bound(plan: &Plan) -> Option<WherePredicate> {
-    let word = plan.args.classify.as_ref()?;
-    let output = plan.target.output()?;
+/// Adds the bound that the word `classify` asks for, where the other bounds of that type are.
+pub(super) fn add_classify_bound(plan: &Plan, generics: &mut Generics) {
+    let (Some(word), Some(output)) = (&plan.args.classify, plan.target.output()) else { return };
     let judged = error_type(output).unwrap_or(output);
-    let krate = &plan.krate;
-    Some(parse_quote_spanned!(at(word)=> #judged: #krate::Classify))
+    let span = at(word);
+    let krate = plan.krate(span);
+    let is_judged = |parameter: &&mut TypeParam| matches!(judged, Type::Path(path) if path.path.is_ident(&parameter.ident));
+    let parameter = generics.type_params_mut().find(is_judged);
+    if let Some(parameter) = parameter.filter(|parameter| !parameter.bounds.is_empty()) {
+        parameter.bounds.push(parse_quote_spanned!(span=> #krate::Classify));
+    } else {
+        let bound = parse_quote_spanned!(span=> #judged: #krate::Classify);
+        generics.make_where_clause().predicates.push(bound);
+    }
 }

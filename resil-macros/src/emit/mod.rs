@@ -10,22 +10,21 @@ mod finish;
 mod judge;
 mod statics;
 
+use crate::body::Body;
 use crate::plan::{Carrier, Plan, static_name};
 use crate::policies::Row;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 
 /// The guarded function.
 pub(crate) fn function(plan: &Plan) -> TokenStream {
     let target = &plan.target;
     let (attrs, vis, sig) = (&target.attrs, &target.vis, &target.sig);
-    let where_clause = judge::classify_bound(plan);
     let mut sig = sig.clone();
-    if let Some(bound) = where_clause {
-        sig.generics.make_where_clause().predicates.push(bound);
-    }
-    let inner_attrs = &target.body.inner_attrs;
-    let guarded = if target.diverges() { target.body.tokens.clone() } else { body(plan) };
+    judge::add_classify_bound(plan, &mut sig.generics);
+    let Body { inner_attrs, items, tokens, .. } = &target.body;
+    let guarded = if target.diverges() { quote!(#items #tokens) } else { body(plan) };
     // With the braces of the macro, `dead_code` would no longer see the function.
     let braces = in_braces(quote!(#inner_attrs #guarded), target.body.span);
     quote!(#(#attrs)* #vis #sig #braces)
@@ -48,6 +47,12 @@ fn at_body(plan: &Plan) -> Span {
     plan.target.body.span.resolved_at(Span::mixed_site())
 }
 
+/// The span of what is about the return type: located there, or at the name where nothing is written.
+fn at_output(plan: &Plan) -> Span {
+    let at = plan.target.output().map_or_else(|| plan.target.sig.ident.span(), Spanned::span);
+    at.resolved_at(Span::mixed_site())
+}
+
 fn body(plan: &Plan) -> TokenStream {
     let statics = statics::all(plan);
     let prelude = attempt::prelude(plan);
@@ -56,9 +61,9 @@ fn body(plan: &Plan) -> TokenStream {
         None => once(plan),
     };
     let deadline = plan.policies().deadline.as_ref().map(|deadline| {
-        let (key, rt) = (deadline.key(), &plan.rt);
-        let name = static_name(key);
-        quote_spanned!(at(key)=> let __resil_deadline = #rt::DeadlineLimit::start(&#name);)
+        let (name, span) = (static_name(deadline.key()), at(deadline.key()));
+        let rt = plan.rt(span);
+        quote_spanned!(span=> let __resil_deadline = #rt::DeadlineLimit::start(&#name);)
     });
     let inner = quote!(#deadline #guarded);
     let finished = finish::function(plan, inner);
@@ -77,7 +82,8 @@ fn once(plan: &Plan) -> TokenStream {
 
 /// Attempts in a loop. The tokens end with the value that the carrier wants.
 fn attempts(plan: &Plan, key: &Ident) -> TokenStream {
-    let (rt, name, span) = (&plan.rt, static_name(key), at(key));
+    let (name, span) = (static_name(key), at(key));
+    let rt = plan.rt(span);
     let start = quote_spanned!(span=> let mut __resil_attempts = #rt::Retry::start(&#name););
     let outside = plan.breaker.as_ref().is_some_and(|breaker| breaker.outside);
     let each = one_of_many(plan, outside);
@@ -105,7 +111,8 @@ fn attempts(plan: &Plan, key: &Ident) -> TokenStream {
 /// What happens in each round of the loop.
 fn one_of_many(plan: &Plan, outside: bool) -> TokenStream {
     let retry = plan.policies().retry.as_ref().expect("called for retry only");
-    let (rt, span) = (&plan.rt, at(retry.key()));
+    let span = at(retry.key());
+    let rt = plan.rt(span);
     let (acquire, settle) = if outside {
         (TokenStream::new(), TokenStream::new())
     } else {
@@ -150,7 +157,7 @@ fn one_of_many(plan: &Plan, outside: bool) -> TokenStream {
 /// Between two attempts: the outcome is put away, the wait is slept, the hook is run.
 fn again(plan: &Plan, span: Span, over: &TokenStream) -> TokenStream {
     let retry = plan.policies().retry.as_ref().expect("called for retry only");
-    let rt = &plan.rt;
+    let rt = plan.rt(span);
     let sleep = sleep(plan, span);
     let discard = quote_spanned!(span=> #rt::discard(__resil_outcome););
     let keep = quote_spanned!(span=> __resil_held = ::core::option::Option::Some(#over););
@@ -180,7 +187,7 @@ fn again(plan: &Plan, span: Span, over: &TokenStream) -> TokenStream {
 }
 
 fn sleep(plan: &Plan, span: Span) -> TokenStream {
-    let rt = &plan.rt;
+    let rt = plan.rt(span);
     if plan.is_async() {
         quote_spanned!(span=> #rt::sleep(__resil_wait).await;)
     } else {
@@ -190,11 +197,14 @@ fn sleep(plan: &Plan, span: Span) -> TokenStream {
 
 /// The deadline that the waits of a retry keep to. The ambient one it knows by itself.
 fn deadline(plan: &Plan) -> TokenStream {
-    let rt = &plan.rt;
-    if let Some(deadline) = &plan.policies().deadline {
-        quote_spanned!(at(deadline.key())=> #rt::CallDeadline::deadline(&__resil_deadline))
+    let limit = plan.policies().deadline.as_ref();
+    let key = limit.map(Row::key).or_else(|| plan.policies().retry.as_ref().map(Row::key));
+    let span = key.map_or_else(Span::mixed_site, at);
+    let rt = plan.rt(span);
+    if limit.is_some() {
+        quote_spanned!(span=> #rt::CallDeadline::deadline(&__resil_deadline))
     } else {
-        quote!(#rt::Deadline::NEVER)
+        quote_spanned!(span=> #rt::Deadline::NEVER)
     }
 }
 
@@ -203,12 +213,13 @@ fn acquire(plan: &Plan, refused: &TokenStream) -> TokenStream {
     let (Some(breaker), Some(row)) = (&plan.breaker, &plan.policies().circuit_breaker) else {
         return TokenStream::new();
     };
-    let krate = &plan.krate;
+    let span = at(row.key());
+    let krate = plan.krate(span);
     let path = &breaker.path;
     // At the last segment, where a `static` of the wrong type is named.
     let last = path.segments.last().map_or_else(Span::mixed_site, |segment| segment.ident.span());
     let gate = quote_spanned!(last=> &#path);
-    quote_spanned! {at(row.key())=>
+    quote_spanned! {span=>
         let mut __resil_circuit_breaker = match #krate::CircuitBreaker::acquire(#gate) {
             ::core::result::Result::Ok(__resil_permit) => __resil_permit,
             ::core::result::Result::Err(__resil_rejected) => #refused,
@@ -228,7 +239,7 @@ fn refuse(plan: &Plan) -> TokenStream {
 
 /// What becomes of a refusal inside of the loop.
 fn refuse_again(plan: &Plan, span: Span) -> TokenStream {
-    let rt = &plan.rt;
+    let rt = plan.rt(span);
     let (deadline, sleep) = (deadline(plan), sleep(plan, span));
     let refuse = if plan.policies().fallback.is_none() {
         let reject = finish::reject(plan);
@@ -254,13 +265,15 @@ fn refuse_again(plan: &Plan, span: Span) -> TokenStream {
 /// Gives the verdict to the breaker.
 fn settle(plan: &Plan) -> TokenStream {
     let Some(row) = &plan.policies().circuit_breaker else { return TokenStream::new() };
-    let (rt, verdict) = (&plan.rt, judge::for_breaker(plan));
-    quote_spanned!(at(row.key())=> #rt::Permit::settle(__resil_circuit_breaker, #verdict);)
+    let (verdict, span) = (judge::for_breaker(plan), at(row.key()));
+    let rt = plan.rt(span);
+    quote_spanned!(span=> #rt::Permit::settle(__resil_circuit_breaker, #verdict);)
 }
 
 /// `__resil_outcome` as the carrier wants it.
 fn carried(plan: &Plan) -> TokenStream {
-    let (rt, span) = (&plan.rt, at_body(plan));
+    let span = at_body(plan);
+    let rt = plan.rt(span);
     match (plan.carrier, plan.is_limited()) {
         (Carrier::Outcome, _) | (Carrier::OrRejected, true) => {
             quote_spanned!(span=> __resil_outcome)

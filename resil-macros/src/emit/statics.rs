@@ -26,10 +26,11 @@ pub(super) fn all(plan: &Plan) -> TokenStream {
 }
 
 fn one<R: Row>(plan: &Plan, row: &R) -> Option<TokenStream> {
-    let krate = &plan.krate;
-    let (ty, build) = row.build(&plan.rt, &plan.name)?;
+    let span = at(row.key());
+    let (krate, rt) = (plan.krate(span), plan.rt(span));
+    let (ty, build) = row.build(&rt, &plan.name)?;
     let name = static_name(row.key());
-    Some(quote_spanned! {at(row.key())=>
+    Some(quote_spanned! {span=>
         static #name: #ty = #build;
         #krate::register!(#name);
     })
@@ -47,12 +48,13 @@ fn slow_call_reaches_timeout(
     let written = registry.segments.pop()?.ident;
     registry.segments.pop_punct();
     let name = Ident::new(&written.to_string(), written.span().resolved_at(Span::mixed_site()));
-    let rt = &plan.rt;
+    let span = at(row.key());
+    let rt = plan.rt(span);
     let wrong = format!(
         "no call of `{name}` is ever slow here: `timeout` ends it before `slow_call` is reached\n\
          help: a `timeout` above the `slow_call` of `{name}`, or `allow(slow_call_reaches_timeout)`"
     );
-    Some(quote_spanned! {at(row.key())=>
+    Some(quote_spanned! {span=>
         const _: () = {
             struct #name;
             impl #name {
