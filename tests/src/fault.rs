@@ -12,7 +12,7 @@ pub enum Fault {
     #[error("mine")]
     Mine,
     /// A refusal of ours.
-    #[error(transparent)]
+    #[error("refused")]
     Refused(#[from] Rejected),
 }
 
