@@ -36,6 +36,9 @@ pub mod policies {
     }
 }
 
+// In the prelude since edition 2024; these tests are right in edition 2021 too.
+use std::future::Future;
+
 /// What can go wrong here.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum Fault {

@@ -87,6 +87,7 @@ fn consumed(order: Counted, mut mut_order: Vec<u32>, until: u32) -> Result<Vec<u
     if n < until { Err(Fault::Down) } else { Ok(mut_order) }
 }
 
+#[allow(clippy::future_not_send)] // `Rc`
 #[resilient(retry(max = 3, backoff = constant("0ms"), attempt = n), clone(order))]
 async fn consumed_async(order: Counted, until: u32) -> Result<u32, Fault> {
     std::future::ready(()).await;
@@ -118,6 +119,7 @@ fn mc31_a_moved_argument_is_cloned_while_a_later_attempt_is_possible() {
 /// Not `Clone`, used by reference only.
 struct Token(u32);
 
+#[allow(clippy::needless_pass_by_value)]
 #[resilient(retry(max = 3, backoff = constant("0ms"), attempt = n))]
 fn by_reference(token: Token, text: String, read: impl Fn(&str) -> usize) -> Result<usize, Fault> {
     if n < 3 { Err(Fault::Down) } else { Ok(read(&text) + token.0 as usize) }
@@ -157,6 +159,7 @@ macro_rules! both {
             Ok(())
         }
 
+        #[allow(clippy::future_not_send)] // `RefCell`
         #[resilient($($policies)*)]
         async fn guarded_async(_: Noted<'_>, _held: Noted<'_>, used: Noted<'_>, (left, _): (Noted<'_>, Noted<'_>), log: &RefCell<Vec<&'static str>>) -> Result<(), Fault> {
             let _last = Noted("local", log);

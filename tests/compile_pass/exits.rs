@@ -6,11 +6,9 @@ use resil::{Kind, resilient};
 /// One way out for each `way`.
 #[resilient(circuit_breaker(min_calls = 100), name = "mc01_sync")]
 fn leave(way: u32) -> Result<u32, Fault> {
-    fn inner() -> Result<u32, Fault> {
-        return_err()
-    }
-    const fn return_err() -> Result<u32, Fault> {
-        Err(Fault::Down)
+    #[allow(clippy::needless_return)]
+    const fn inner() -> Result<u32, Fault> {
+        return Err(Fault::Down);
     }
     let not_counted = || -> Result<u32, Fault> {
         inner()?;
@@ -19,9 +17,10 @@ fn leave(way: u32) -> Result<u32, Fault> {
     assert_eq!(not_counted(), Err(Fault::Down));
     match way {
         0 => {
-            if way == 0 {
+            let none = None::<u32>;
+            let Some(_) = none else {
                 return Err(Fault::Down);
-            }
+            };
         }
         1 => {
             for n in 0.. {
@@ -34,11 +33,18 @@ fn leave(way: u32) -> Result<u32, Fault> {
             inner()?;
         }
         3 => {
-            let found = 'outer: loop {
+            let mut found = 0;
+            'outer: for _ in 0..9 {
                 loop {
-                    break 'outer 3;
+                    found += 1;
+                    if found > 2 {
+                        break 'outer;
+                    }
+                    if found > 1 {
+                        continue 'outer;
+                    }
                 }
-            };
+            }
             return Ok(found);
         }
         _ => {}

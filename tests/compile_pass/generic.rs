@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt::{Debug, Display};
 
 #[resilient(circuit_breaker = "calm")]
-fn typed<T, const N: usize>(items: [T; N]) -> Result<usize, Fault>
+fn typed<T, const N: usize>(items: &[T; N]) -> Result<usize, Fault>
 where
     T: Default + PartialEq + Debug,
 {
@@ -17,7 +17,7 @@ where
 async fn typed_async<'a, T, F>(items: &'a [T], keep: F) -> Result<Vec<&'a T>, Fault>
 where
     T: Sync,
-    F: for<'b> Fn(&'b T) -> bool + Send,
+    F: for<'b> Fn(&'b T) -> bool + Send + Sync,
 {
     std::future::ready(()).await;
     Ok(items.iter().filter(|item| keep(item)).collect())
@@ -50,7 +50,7 @@ fn late_bound<'a>(left: &'a str, _right: &str) -> Result<&'a str, Fault> {
 
 #[test]
 fn mc28_generics_are_kept_as_they_are() {
-    assert_eq!(typed::<u8, 3>([0, 1, 2]), Ok(2));
+    assert_eq!(typed::<u8, 3>(&[0, 1, 2]), Ok(2));
     let items = [1, 2, 3];
     assert_eq!(ready(typed_async(&items, |n| *n > 1)), Ok(vec![&2, &3]));
     assert_eq!(unsized_::<str>("a").as_deref(), Ok("a"));

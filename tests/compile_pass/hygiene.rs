@@ -158,7 +158,7 @@ fn mc11_our_names_and_the_users_do_not_meet() {
 /// `resil` behind another name.
 mod facade {
     pub(super) mod inner {
-        pub(crate) use resil as guard;
+        pub(in crate::hygiene) use resil as guard;
     }
 }
 

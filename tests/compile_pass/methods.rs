@@ -3,6 +3,7 @@
 use super::{Fault, ready};
 use resil::resilient;
 use std::fmt::Debug;
+use std::future::Future;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -102,8 +103,8 @@ impl Named for Mode {
     #[resilient(circuit_breaker = "calm", retry(max = 2))]
     fn shout(&self) -> Result<String, Fault> {
         macro_rules! me {
-            ($this:expr) => {
-                match $this {
+            ($($this:tt)*) => {
+                match $($this)* {
                     Self::Slow(n) => n,
                     Self::Fast => 0,
                 }

@@ -12,7 +12,7 @@ fn whole(fails: bool) -> Result<usize, Fault> {
     if fails { Err(Fault::Down) } else { Ok(0) }
 }
 
-fn last_resort(cause: Cause<Fault>) -> Result<usize, Fault> {
+const fn last_resort(cause: Cause<Fault>) -> Result<usize, Fault> {
     match cause {
         Cause::Error(error) => Err(error),
         Cause::Rejected(_) => Ok(1),

@@ -7,9 +7,9 @@ use std::fmt::Display;
 use std::io;
 
 /// A function that is called once.
-pub(crate) type Job = Box<dyn FnOnce() -> u8 + Send + Sync>;
+type Job = Box<dyn FnOnce() -> u8 + Send + Sync>;
 /// Any error.
-pub(crate) type Any = Box<dyn Error + Send + Sync>;
+type Any = Box<dyn Error + Send + Sync>;
 
 /// The same bodies, sync and async, under each set of policies.
 macro_rules! bodies {
@@ -209,9 +209,7 @@ mod diverging {
     #[resilient(circuit_breaker = "calm", retry(max = 2))]
     pub(super) fn forever(until: &dyn Fn() -> bool) -> Result<u8, Fault> {
         loop {
-            if until() {
-                panic!("over");
-            }
+            assert!(!until(), "over");
         }
     }
 

@@ -1,6 +1,7 @@
 //! One run of the body, and the arguments it runs with.
 
 use super::{at, at_body, at_output, in_braces};
+use crate::body::Body;
 use crate::plan::{Forced, Plan, static_name};
 use crate::policies::Row;
 use crate::policies::retry::Attempts;
@@ -63,29 +64,31 @@ pub(super) fn run(plan: &Plan) -> TokenStream {
     } else {
         quote!(&mut ())
     };
-    // At `retry`, where a value that the body moves is said to move a second time.
-    let span =
-        plan.policies().retry.as_ref().map_or_else(|| at_body(plan), |retry| at(retry.key()));
+    // Where a body may run again, a value that it moves is said to move a second time: at `retry`. Elsewhere its frame
+    // is the user's own, so that clippy looks at the body as it does without us.
+    let (span, frame) = match &plan.policies().retry {
+        Some(retry) => (at(retry.key()), at(retry.key())),
+        None => (at_body(plan), plan.target.body.span),
+    };
     let rt = plan.rt(span);
-    let body = &plan.target.body;
+    let Body { items, tokens, span: braces, .. } = &plan.target.body;
     if !plan.is_async() {
-        let (items, tokens) = (&body.items, &body.tokens);
-        let block = in_braces(quote!(#items #tokens), body.span);
-        return quote_spanned!(span=> let __resil_outcome: #returns = #rt::call(#watched, || -> #returns #block););
+        let block = in_braces(quote!(#items #tokens), *braces);
+        let arrow = quote_spanned!(span=> -> #returns);
+        let body = quote_spanned!(frame=> || #arrow #block);
+        return quote_spanned!(span=> let __resil_outcome: #returns = #rt::call(#watched, #body););
     }
     let edge = edge(plan);
-    let (items, tokens) = (&body.items, &body.tokens);
     // Spliced, since a block within the block would be `unused_braces`.
-    let block = in_braces(quote!(#items #edge #tokens), body.span);
+    let block = in_braces(quote!(#items #edge #tokens), *braces);
+    let body = quote_spanned!(frame=> async #block);
     if let Some(limits) = limits(plan) {
         quote_spanned! {span=>
             let __resil_outcome: ::core::result::Result<#returns, #rt::Rejected> =
-                #rt::limited(#watched, #limits, async #block).await;
+                #rt::limited(#watched, #limits, #body).await;
         }
     } else {
-        quote_spanned! {span=>
-            let __resil_outcome: #returns = #rt::attempt(#watched, async #block).await;
-        }
+        quote_spanned!(span=> let __resil_outcome: #returns = #rt::attempt(#watched, #body).await;)
     }
 }
 
