@@ -3,16 +3,10 @@
 //! Invariant: nothing here decides anything. What is rare is out of line, so that the guarded function stays small.
 
 use crate::circuit_breaker::BreakerOptions;
-use crate::contract::{FromRejected, Judgement, Rejected, carries_refusal};
+use crate::contract::{Judgement, carries_refusal};
 use crate::time::Nanos;
 use core::error::Error;
 use core::time::Duration;
-
-/// A refusal as the function's return type.
-#[cold]
-pub fn reject<R: FromRejected>(rejected: Rejected) -> R {
-    R::from_rejected(rejected)
-}
 
 /// A way out of an async block that is never taken: it tells the compiler what the block returns.
 #[inline]
@@ -164,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_refusal_is_found_in_fields_of_every_error_type() {
-        let refused = Rejected::new(crate::Reason::CircuitOpen, "gateway");
+        let refused = crate::Rejected::new(crate::Reason::CircuitOpen, "gateway");
         let boxed: Box<dyn Error + Send + Sync> = refused.into();
         let unsend: Box<dyn Error> = refused.into();
         let io = std::io::Error::from(refused);

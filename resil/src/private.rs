@@ -1,13 +1,13 @@
 //! What the macros reach `resil` by. Not for people, and not covered by any promise of stability.
 
 pub use resil_core::expand::{
-    Carried, Carry, Hint, Spare, discard, edge, reject, release, slow_call_below, with_hint,
+    Carried, Carry, Hint, Spare, discard, edge, release, slow_call_below, with_hint,
 };
 pub use resil_core::time::{Deadline, sleep, sleep_blocking};
 pub use resil_core::{
     Attempts, Backoff, BreakerOptions, CallDeadline, Cause, CircuitBreaker, DeadlineLimit, Ended,
-    EndedAs, Fallback, Jitter, Judge, Judgement, Permit, Probe, Ratio, Reason, Rejected, Retry,
-    Timeout, attempt, call, limited,
+    EndedAs, Fallback, FromRejected, Jitter, Judge, Judgement, Permit, Probe, Ratio, Reason,
+    Rejected, Retry, Timeout, attempt, call, limited,
 };
 #[doc(hidden)]
 pub use resil_macros::__registry;

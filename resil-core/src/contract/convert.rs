@@ -15,6 +15,14 @@ use super::Rejected;
 pub trait FromRejected: Sized {
     /// Wraps the refusal.
     fn from_rejected(rejected: Rejected) -> Self;
+
+    /// As [`from_rejected`](Self::from_rejected), off the guarded function's path. A function with this bound would show
+    /// itself in the error of every user whose return type lacks it.
+    #[doc(hidden)]
+    #[cold]
+    fn __resil_reject(rejected: Rejected) -> Self {
+        Self::from_rejected(rejected)
+    }
 }
 
 #[diagnostic::do_not_recommend]

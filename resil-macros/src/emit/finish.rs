@@ -24,7 +24,7 @@ pub(super) fn rejected(plan: &Plan) -> TokenStream {
 pub(super) fn reject(plan: &Plan) -> TokenStream {
     let (returns, span) = (&plan.returns, at_output(plan));
     let rt = plan.rt(span);
-    quote_spanned!(span=> #rt::reject::<#returns>(__resil_rejected))
+    quote_spanned!(span=> <#returns as #rt::FromRejected>::__resil_reject(__resil_rejected))
 }
 
 /// Everything from `inner`, whose value is the carrier, to the value of the function.
