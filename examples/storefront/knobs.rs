@@ -6,7 +6,7 @@ use clap::Parser;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// One bad minute of an upstream, lived through twice: by bare calls and by calls that `resil` guards.
+/// One bad day of an upstream, lived through twice: by bare calls and by calls that `resil` guards.
 ///
 /// Everything is real: an HTTP server on loopback, an HTTP client, concurrent requests at a fixed rate. The end is a
 /// table, and a timeline as an SVG file.
@@ -21,7 +21,7 @@ pub(crate) struct Knobs {
     #[arg(long, default_value_t = 2.4, value_parser = seconds)]
     pub(crate) phase_seconds: f64,
 
-    /// The phases, in order
+    /// The phases in order, with commas between them
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = Phase::ALL)]
     pub(crate) timetable: Vec<Phase>,
 

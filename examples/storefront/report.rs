@@ -96,14 +96,18 @@ fn legend() -> String {
 
 /// Every policy in this binary, with what it was set to.
 fn policies() -> String {
-    let mut lines = vec!["\nwhat guards the calls, from resil::catalog():".to_owned()];
-    for policy in resil::catalog().iter() {
-        let settings = policy.settings().into_iter().filter(|setting| setting.value != Value::Off);
-        let settings: Vec<_> =
-            settings.map(|Setting { name, value }| format!("{name} {value}")).collect();
-        lines.push(format!("  {} `{}`: {}", policy.kind(), policy.name(), settings.join(", ")));
-    }
-    lines.join("\n")
+    let mut lines: Vec<_> = resil::catalog().iter().map(|policy| in_a_line(&policy)).collect();
+    lines.sort();
+    format!("\nwhat guards the calls, from resil::catalog():\n  {}", lines.join("\n  "))
+}
+
+fn in_a_line(policy: &resil::Entry) -> String {
+    let settings = policy.settings().into_iter().filter(|setting| setting.value != Value::Off);
+    let settings: Vec<_> =
+        settings.map(|Setting { name, value }| format!("{name} {value}")).collect();
+    format!("{} {}: {}", policy.name(), policy.kind(), settings.join(", "))
+        .trim_end_matches(": ")
+        .to_owned()
 }
 
 /// What guarding brought and cost in one phase.
