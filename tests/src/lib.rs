@@ -3,6 +3,7 @@
 pub mod breaker;
 mod catalogue;
 mod fault;
+pub mod trial;
 mod worlds;
 
 pub use catalogue::{breaker_of, count, counts, setting};
