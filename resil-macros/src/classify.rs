@@ -30,17 +30,18 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Data::Enum(_) | Data::Union(_) => &["crate"],
     };
     let marks = Marks::read(&input.attrs, known, &mut out);
-    let krate = marks.krate.as_ref().map_or_else(|| quote!(::resil), ToTokens::into_token_stream);
+    let root = marks.krate.as_ref();
+    let krate = krate(root, Span::mixed_site());
     let arms = match &input.data {
         Data::Enum(data) => {
             let arms = data.variants.iter().map(|variant| {
                 let marks = Marks::read(&variant.attrs, &VARIANT, &mut out);
                 let name = &variant.ident;
-                arm(&quote!(Self::#name), &variant.fields, &marks, &krate, &mut out)
+                arm(&quote!(Self::#name), &variant.fields, &marks, root, &mut out)
             });
             arms.collect()
         }
-        Data::Struct(data) => vec![arm(&quote!(Self), &data.fields, &marks, &krate, &mut out)],
+        Data::Struct(data) => vec![arm(&quote!(Self), &data.fields, &marks, root, &mut out)],
         Data::Union(data) => {
             let at = data.union_token;
             out.push(diag::error(
@@ -65,6 +66,11 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
             }
         }
     }
+}
+
+/// Where `resil` is, located at `at`.
+fn krate(root: Option<&Path>, at: Span) -> TokenStream {
+    root.map_or_else(|| quote_spanned!(at=> ::resil), ToTokens::to_token_stream)
 }
 
 impl Marks {
@@ -143,16 +149,18 @@ fn arm(
     variant: &TokenStream,
     fields: &Fields,
     marks: &Marks,
-    krate: &TokenStream,
+    root: Option<&Path>,
     out: &mut Diagnostics,
 ) -> TokenStream {
+    let krate = krate(root, Span::mixed_site());
     let judgement = quote!(#krate::Judgement);
     if let Some(name) = &marks.retry_after {
         let Some(member) = member(fields, name, out) else { return TokenStream::new() };
-        let field = Ident::new("__resil_field", Span::mixed_site());
         let rt = quote!(#krate::__private);
-        let at = name.span();
-        let hint = quote_spanned!(at=> #rt::Hint::hint(#field));
+        let at = name.span().resolved_at(Span::mixed_site());
+        let field = Ident::new("__resil_field", at);
+        let krate = self::krate(root, at);
+        let hint = quote_spanned!(at=> #krate::__private::Hint::hint(#field));
         return quote!(#variant { #member: #field, .. } => #rt::with_hint(#judgement::TRANSIENT, #hint),);
     }
     if marks.transient.is_some() {

@@ -75,9 +75,9 @@ fn entry(input: ParseStream<'_>, out: &mut Diagnostics) -> syn::Result<Option<De
         .map_err(|error| expected(error.span(), "the kind of a policy"))?;
     let name = input
         .call(Ident::parse_any)
-        .map_err(|error| expected(error.span(), "the name of the policy"))?;
+        .map_err(|_| expected(here(input, &kind), "the name of the policy"))?;
     if !input.peek(token::Brace) {
-        return Err(expected(input.span(), "the options of the policy in braces"));
+        return Err(expected(here(input, &name), "the options of the policy in braces"));
     }
     let braces: Group = input.step(|cursor| match cursor.token_tree() {
         Some((TokenTree::Group(group), rest)) => Ok((group, rest)),
@@ -97,6 +97,11 @@ fn entry(input: ParseStream<'_>, out: &mut Diagnostics) -> syn::Result<Option<De
     }
     let entries = list.known(&circuit_breaker::OPTIONS, &circuit_breaker::LATER, out);
     Ok(Some(Declared { attrs, name, settings: Settings::read(entries, out) }))
+}
+
+/// The next token, or the last one where nothing follows.
+fn here(input: ParseStream<'_>, last: &Ident) -> Span {
+    if input.is_empty() { last.span() } else { input.span() }
 }
 
 fn expected(at: Span, what: &str) -> syn::Error {

@@ -157,17 +157,24 @@ impl List {
     }
 }
 
-/// The options as `darling` builds them; what is wrong with one leaves the others standing.
+/// The options as `darling` builds them, and whether these are all that were written: what is wrong with one leaves the
+/// others standing.
 pub(crate) fn options<T: darling::FromMeta + Default>(
     entries: Vec<Entry>,
     out: &mut Diagnostics,
-) -> T {
-    let metas: Vec<_> =
-        entries.into_iter().map(|entry| NestedMeta::Meta(entry.into_meta())).collect();
-    T::from_list(&metas).unwrap_or_else(|errors| {
-        out.push(errors.into());
-        T::default()
-    })
+) -> (T, bool) {
+    let written = entries.len();
+    let metas = entries.into_iter().map(|entry| NestedMeta::Meta(entry.into_meta()));
+    let mut sound = Vec::new();
+    for meta in metas {
+        match T::from_list(std::slice::from_ref(&meta)) {
+            Ok(_) => sound.push(meta),
+            Err(errors) => out.push(errors.into()),
+        }
+    }
+    let complete = sound.len() == written;
+    // Each was read once already, so that nothing can be wrong with all of them.
+    (T::from_list(&sound).unwrap_or_default(), complete)
 }
 
 fn value(key: &Ident, input: ParseStream<'_>) -> syn::Result<Value> {
@@ -180,10 +187,13 @@ fn value(key: &Ident, input: ParseStream<'_>) -> syn::Result<Value> {
                 "write one behind the `=`",
             ));
         }
-        if PATTERNS.contains(&key.to_string().as_str()) {
-            return input.parse().map(Value::Pattern);
-        }
-        return input.parse().map(|expr| Value::Expr(eq, expr));
+        let value = if PATTERNS.contains(&key.to_string().as_str()) {
+            input.parse().map(Value::Pattern)
+        } else {
+            input.parse().map(|expr| Value::Expr(eq, expr))
+        };
+        // What is missing has no place of its own.
+        return value.map_err(|error| if input.is_empty() { unfinished(key, eq) } else { error });
     }
     if input.peek(token::Paren) {
         return input.step(|cursor| match cursor.token_tree() {
@@ -192,6 +202,10 @@ fn value(key: &Ident, input: ParseStream<'_>) -> syn::Result<Value> {
         });
     }
     Ok(Value::Word)
+}
+
+fn unfinished(key: &Ident, eq: Token![=]) -> syn::Error {
+    diag::error(eq, format!("the value of `{key}` is not finished"), "finish it, or remove the key")
 }
 
 fn skip_to_comma(input: ParseStream<'_>) -> syn::Result<()> {

@@ -42,6 +42,9 @@ pub(super) fn order_names_the_policies(
     if !errors.is_empty() {
         return errors.finish(None);
     }
+    if order.len() > present.len() {
+        return Ok(()); // `repeated_in_order` speaks of it
+    }
     order_not_available(policies, order)
 }
 

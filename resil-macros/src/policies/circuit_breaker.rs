@@ -68,6 +68,9 @@ pub(crate) struct Settings {
     max_open_for: Option<Duration>,
     probes: Option<Count>,
     probe_timeout: Option<Duration>,
+    /// Something else was written that could not be read.
+    #[darling(skip)]
+    incomplete: bool,
 }
 
 /// How long a breaker stays open.
@@ -134,10 +137,11 @@ impl Row for CircuitBreaker {
 impl Settings {
     /// From the entries of a list whose keys are all among [`OPTIONS`].
     pub(crate) fn read(entries: Vec<Entry>, out: &mut Diagnostics) -> Self {
-        let mut kept = Vec::new();
+        let (mut kept, mut faulty) = (Vec::new(), false);
         for entry in entries {
             match &entry.value {
                 Value::Expr(_, expr) if entry.is("window") && is_duration(expr) => {
+                    faulty = true;
                     out.push(diag::error(
                         expr,
                         "a window of time is not available in this version",
@@ -147,7 +151,8 @@ impl Settings {
                 _ => kept.push(entry),
             }
         }
-        syntax::options(kept, out)
+        let (settings, complete) = syntax::options::<Self>(kept, out);
+        Self { incomplete: !complete || faulty, ..settings }
     }
 
     pub(crate) fn check(&self, rules: &mut Rules<'_>) {
@@ -159,12 +164,14 @@ impl Settings {
         for (count, name, range) in counts {
             rules.must(count.map_or(Ok(()), |count| count.within(name, range)));
         }
-        rules.must(self.min_calls_over_window());
-        rules.must(self.slow_rate_needs_slow_call());
         if let Some(OpenFor::Growing(growth)) = &self.open_for {
             growth.check().into_iter().for_each(|kept| rules.must(kept));
         }
-        rules.must(self.open_for_over_max());
+        if !self.incomplete {
+            rules.must(self.min_calls_over_window());
+            rules.must(self.slow_rate_needs_slow_call());
+            rules.must(self.open_for_over_max());
+        }
     }
 
     fn min_calls_over_window(&self) -> syn::Result<()> {

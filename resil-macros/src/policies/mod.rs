@@ -125,7 +125,10 @@ impl<'a> Rules<'a> {
 
     /// A rule that can be silenced by its id.
     pub(crate) fn should(&mut self, id: &str, kept: syn::Result<()>) {
-        if !self.allowed.iter().any(|allowed| allowed == id) {
+        // A misspelt id may mean this one.
+        let silenced =
+            |allowed: &Ident| allowed == id || !ADVICE.iter().any(|rule| allowed == rule);
+        if !self.allowed.iter().any(silenced) {
             self.out.take(kept);
         }
     }

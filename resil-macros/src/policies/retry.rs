@@ -56,6 +56,9 @@ struct Settings {
     within: Option<Duration>,
     attempt: Option<Name>,
     max_pushback: Option<Duration>,
+    /// Something else was written that could not be read.
+    #[darling(skip)]
+    incomplete: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -95,7 +98,9 @@ impl Row for Retry {
                 _ => rest.push(entry),
             }
         }
-        Some(Self { key, settings: syntax::options(rest, out), on, abort, before })
+        let (settings, complete) = syntax::options::<Settings>(rest, out);
+        let settings = Settings { incomplete: !complete, ..settings };
+        Some(Self { key, settings, on, abort, before })
     }
 
     fn key(&self) -> &Ident {
@@ -103,8 +108,9 @@ impl Row for Retry {
     }
 
     fn check(&self, rules: &mut Rules<'_>) {
-        let Settings { max, max_attempts, max_retries, backoff, jitter, attempt, .. } =
-            &self.settings;
+        let Settings {
+            max, max_attempts, max_retries, backoff, jitter, attempt, incomplete, ..
+        } = &self.settings;
         rules.must(self.both_max());
         for written in [max, max_attempts, max_retries].into_iter().flatten() {
             if let Max::Times(count) = written {
@@ -115,12 +121,12 @@ impl Row for Retry {
             Some(Backoff::Linear(growth) | Backoff::Exponential(growth)) => {
                 growth.check().into_iter().for_each(|kept| rules.must(kept));
             }
-            Some(Backoff::By { word, .. }) if attempt.is_none() => {
+            Some(Backoff::By { word, .. }) if attempt.is_none() && !incomplete => {
                 rules.must(Err(by_needs_attempt(word)));
             }
             _ => {}
         }
-        if let Some(Jitter::Word("Decorrelated", word)) = jitter {
+        if let (Some(Jitter::Word("Decorrelated", word)), false) = (jitter, incomplete) {
             rules.must(decorrelated_needs_growth(word, backoff.as_ref()));
         }
     }

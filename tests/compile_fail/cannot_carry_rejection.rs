@@ -1,0 +1,25 @@
+//! Return types without a place for a refusal.
+use resil::resilient;
+
+struct Fault;
+type Alias<T> = Result<T, Fault>;
+
+#[resilient(circuit_breaker)]
+fn error() -> Result<(), Fault> {
+    Ok(())
+}
+
+#[resilient(timeout = "1s", retry)]
+async fn alias() -> Alias<u8> {
+    Ok(1)
+}
+
+#[resilient(circuit_breaker)]
+fn option() -> Option<u8> {
+    None
+}
+
+#[resilient(circuit_breaker)]
+fn nothing() {}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! Mistakes in a registry; what is right is declared all the same.
+mod policies {
+    resil::registry! {
+        circuit_breaker gateway { window = 10, min_calls = 20 }
+        circuit_breaker gateway { opn_for = "1s" }
+        circuit_breaker Upper {}
+        rate_limiter quota { rate = "100/s" }
+        circuit_braker other {}
+        retry twice {}
+        circuit_breaker last { failure_rate = 50 }
+    }
+}
+
+fn main() {
+    let _ = &policies::circuit_breaker::last;
+}
