@@ -15,6 +15,7 @@
 //! # Source
 //! Autoref-based specialisation, as published by D. Tolnay (2019).
 
+use super::rejected::Refusal;
 use super::{Classify, Judgement, Rejected};
 use core::error::Error;
 use std::io;
@@ -86,7 +87,7 @@ pub(crate) fn carries_refusal(error: &(dyn Error + 'static)) -> bool {
     let mut link = Some(error);
     for _ in 0..DEPTH {
         let Some(error) = link else { return false };
-        if error.is::<Rejected>() {
+        if error.is::<Rejected>() || error.is::<Refusal>() {
             return true;
         }
         link = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
@@ -141,6 +142,20 @@ mod tests {
         }
     }
 
+    /// What `#[error(transparent)]` makes: it shows the source of what it wraps, not that itself.
+    #[derive(Debug)]
+    struct Transparent<E>(E);
+    impl<E: fmt::Debug> fmt::Display for Transparent<E> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "{:?}", self.0)
+        }
+    }
+    impl<E: Error> Error for Transparent<E> {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            self.0.source()
+        }
+    }
+
     fn nested(depth: usize) -> Nest {
         let mut error: Box<dyn Error + Send + Sync> = Box::new(REFUSED);
         for _ in 1..depth {
@@ -159,6 +174,14 @@ mod tests {
         assert_eq!(verdict!(boxed), Verdict::Ignored);
         let unsend: Result<(), Box<dyn Error>> = Err(REFUSED.into());
         assert_eq!(verdict!(unsend), Verdict::Ignored);
+    }
+
+    #[test]
+    fn a_wrapper_that_forwards_its_source_hides_no_refusal() {
+        assert_eq!(verdict!(Err::<(), _>(Transparent(REFUSED))), Verdict::Ignored);
+        assert_eq!(verdict!(Err::<(), _>(Transparent(io::Error::from(REFUSED)))), Verdict::Ignored);
+        let elsewhere = Transparent(io::Error::other("down"));
+        assert_eq!(verdict!(Err::<(), _>(elsewhere)), Verdict::Failure);
     }
 
     #[test]

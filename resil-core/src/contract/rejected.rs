@@ -185,7 +185,25 @@ impl PartialEq for Rejected {
 
 impl Eq for Rejected {}
 
-impl core::error::Error for Rejected {}
+impl core::error::Error for Rejected {
+    /// A mark that there was a refusal. An error type that forwards its source (`#[error(transparent)]`, `io::Error`) hides the
+    /// refusal that it wraps, but not this, so an outer guard finds it all the same.
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        Some(&Refusal)
+    }
+}
+
+/// At the end of the chain of sources of every error that carries a refusal.
+#[derive(Debug)]
+pub(super) struct Refusal;
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("refused by a policy of this process")
+    }
+}
+
+impl core::error::Error for Refusal {}
 
 /// A wait in 32 bits: 27 bits of mantissa, 5 of exponent (value = mantissa · 2^exponent nanoseconds).
 ///
