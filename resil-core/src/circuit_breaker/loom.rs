@@ -6,15 +6,19 @@
 //! # Mutants
 //! | changed | caught by |
 //! |---|---|
-//! | `CountWindow::sync` does nothing | `two_failures_that_complete_the_window_open_it_once`, `a_failure_and_the_success_that_completes_min_calls_open` |
-//! | `place` and the words exchanged with Relaxed | the same two |
-//! | a bad mark is counted after it is set | `a_word_that_is_clean_tells_the_truth` |
-//! | a cleared mark is not taken back | `a_word_that_is_clean_tells_the_truth` |
-//! | `Epoch` not compared in `CountWindow::set` | `a_late_failure_does_not_reach_the_next_window` |
+//! | `CountWindow::sync` loads, or is Relaxed | `a_failure_and_the_success_that_completes_min_calls_open` |
+//! | `tally` loads the place with Relaxed | the same |
+//! | `claim` or `set` takes no notice of a later epoch | `a_late_failure_does_not_reach_the_next_window` |
+//! | a bad mark is not counted before it is set | `a_word_that_is_clean_tells_the_truth` |
+//! | a cleared mark is not taken back | the same |
 //! | `stop_looking` without the revision | `a_change_of_options_is_not_slept_through` |
-//! | `evaluate` reads the options before the word | `a_change_of_options_is_not_slept_through` |
-//! | a probe is admitted by load and store | `exactly_as_many_probes_as_asked_for` |
-//! | `vote` without the generation | `a_stale_outcome_does_not_judge_the_probes` |
+//! | `evaluate` reads the options before the word | the same |
+//! | `revise` leaves alone a word that does not count | `a_word_that_closes_knows_whether_slowness_counts` |
+//! | who closes does not look at the option again | the same |
+//! | exchanges of the word with Relaxed | the last two |
+//! | `exchange` by load and store | `exactly_as_many_probes_as_asked_for`, and four more |
+//! | `issued` takes no notice of the generation | `a_stale_outcome_does_not_judge_the_probes` |
+//! | a probe without a vote is not given back | `an_abandoned_probe_gives_its_place_back_once` |
 
 // What the models do not use of the files they take in is used by the library.
 #![allow(dead_code)]
