@@ -19,6 +19,8 @@ mod fallback;
 mod plan;
 mod policies;
 mod registry;
+#[cfg(test)]
+mod snapshots;
 mod syntax;
 mod target;
 mod values;

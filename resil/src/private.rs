@@ -6,8 +6,8 @@ pub use resil_core::expand::{
 pub use resil_core::time::{Deadline, sleep, sleep_blocking};
 pub use resil_core::{
     Attempts, Backoff, BreakerOptions, CallDeadline, Cause, CircuitBreaker, DeadlineLimit, Ended,
-    EndedAs, Fallback, FromRejected, Jitter, Judge, Judgement, Permit, Probe, Ratio, Reason,
-    Rejected, Retry, Timeout, attempt, call, limited,
+    EndedAs, Fallback, FromRejected, Jitter, Judge, Judgement, Limits, Permit, Probe, Ratio,
+    Reason, Rejected, Retry, Timeout, attempt, call, limited,
 };
 #[doc(hidden)]
 pub use resil_macros::__registry;

@@ -1,6 +1,6 @@
 //! The end of the function: what the attempts came to becomes what is returned.
 
-use super::{at, at_body, at_output};
+use super::{Part, at, at_body, at_output};
 use crate::plan::{Carrier, Plan, static_name};
 use crate::policies::Row;
 use crate::policies::fallback::{Answer, Answers, ByCause, Fallback};
@@ -27,40 +27,36 @@ pub(super) fn reject(plan: &Plan) -> TokenStream {
     quote_spanned!(span=> <#returns as #rt::FromRejected>::__resil_reject(__resil_rejected))
 }
 
-/// Everything from `inner`, whose value is the carrier, to the value of the function.
-pub(super) fn function(plan: &Plan, inner: TokenStream) -> TokenStream {
+/// Everything from the attempts, whose value is the carrier, to the value of the function.
+pub(super) fn function(plan: &Plan, attempts: &Part) -> TokenStream {
+    let Part { statements, value } = attempts;
     match (&plan.policies().fallback, plan.carrier) {
-        (None, Carrier::Outcome) => inner,
-        (None, _) => or_reject(plan, &inner),
-        (Some(fallback), _) => or_answer(plan, fallback, &inner),
+        (None, Carrier::Outcome) => quote!(#statements #value),
+        (None, _) => or_reject(plan, attempts),
+        (Some(fallback), _) => or_answer(plan, fallback, attempts),
     }
 }
 
 /// The outcome, or the refusal as an error of the function.
-fn or_reject(plan: &Plan, inner: &TokenStream) -> TokenStream {
-    let reject = reject(plan);
-    let span = at_body(plan);
-    let carried = as_block(plan, inner, false);
+fn or_reject(plan: &Plan, Part { statements, value }: &Part) -> TokenStream {
+    let (reject, span) = (reject(plan), at_body(plan));
+    // A loop is named first: as what is matched upon it would be hard to read.
+    let named = plan.policies().retry.is_some();
+    let name = named.then(|| quote_spanned!(span=> let __resil_outcome = #value;));
+    let value = if named { &quote_spanned!(span=> __resil_outcome) } else { value };
     quote_spanned! {span=>
-        match #carried {
+        #statements
+        #name
+        match #value {
             ::core::result::Result::Ok(__resil_outcome) => __resil_outcome,
             ::core::result::Result::Err(__resil_rejected) => #reject,
         }
     }
 }
 
-/// The carrier's value as an expression.
-fn as_block(plan: &Plan, inner: &TokenStream, labelled: bool) -> TokenStream {
-    let span = at_body(plan);
-    if labelled {
-        quote_spanned!(span=> '__resil: { #inner })
-    } else {
-        quote_spanned!(span=> { #inner })
-    }
-}
-
 /// The outcome, or what the fallback answers.
-fn or_answer(plan: &Plan, fallback: &Fallback, inner: &TokenStream) -> TokenStream {
+fn or_answer(plan: &Plan, fallback: &Fallback, attempts: &Part) -> TokenStream {
+    let Part { statements, value } = attempts;
     let (returns, span) = (&plan.returns, at(fallback.key()));
     let rt = plan.rt(span);
     // Only a breaker outside of any loop leaves by the label.
@@ -68,7 +64,9 @@ fn or_answer(plan: &Plan, fallback: &Fallback, inner: &TokenStream) -> TokenStre
         .breaker
         .as_ref()
         .is_some_and(|breaker| breaker.outside || plan.policies().retry.is_none());
-    let block = as_block(plan, inner, labelled);
+    let label = labelled.then(|| quote_spanned!(span=> '__resil:));
+    // A block, so that nothing of the attempts outlives them while the fallback runs.
+    let block = quote_spanned!(at_body(plan)=> { #statements #value });
     let arms = match &fallback.answers {
         Answers::Whole(whole) => {
             let ran = ran(plan, fallback, &quote_spanned!(span=> &__resil_cause));
@@ -89,7 +87,7 @@ fn or_answer(plan: &Plan, fallback: &Fallback, inner: &TokenStream) -> TokenStre
         (quote_spanned!(span=> ::core::result::Result<#returns, #rt::Rejected>), None)
     };
     quote_spanned! {span=>
-        let __resil_ended: #carrier = #block;
+        let __resil_ended: #carrier = #label #block;
         #cause
         match __resil_ended {
             ::core::result::Result::Ok(__resil_outcome) => __resil_outcome,

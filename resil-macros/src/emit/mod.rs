@@ -53,10 +53,16 @@ fn at_output(plan: &Plan) -> Span {
     at.resolved_at(Span::mixed_site())
 }
 
+/// Some of the way: statements, and then the value that they came to.
+struct Part {
+    statements: TokenStream,
+    value: TokenStream,
+}
+
 fn body(plan: &Plan) -> TokenStream {
     let statics = statics::all(plan);
     let prelude = attempt::prelude(plan);
-    let guarded = match &plan.policies().retry {
+    let Part { statements, value } = match &plan.policies().retry {
         Some(retry) => attempts(plan, retry.key()),
         None => once(plan),
     };
@@ -65,23 +71,23 @@ fn body(plan: &Plan) -> TokenStream {
         let rt = plan.rt(span);
         quote_spanned!(span=> let __resil_deadline = #rt::DeadlineLimit::start(&#name);)
     });
-    let inner = quote!(#deadline #guarded);
-    let finished = finish::function(plan, inner);
+    let finished =
+        finish::function(plan, &Part { statements: quote!(#deadline #statements), value });
     quote!(#statics #prelude #finished)
 }
 
-/// One attempt, for functions without retry. The tokens end with the value that the carrier wants.
-fn once(plan: &Plan) -> TokenStream {
+/// One attempt, for functions without retry, to the value that the carrier wants.
+fn once(plan: &Plan) -> Part {
     let acquire = acquire(plan, &refuse(plan));
     let attempt = attempt::run(plan);
     let judge = judge::outcome(plan);
     let settle = settle(plan);
-    let value = carried(plan);
-    quote!(#acquire #attempt #judge #settle #value)
+    let statements = quote!(#acquire #attempt #judge #settle);
+    Part { statements, value: carried(plan).unwrap_or_else(|| outcome(plan)) }
 }
 
-/// Attempts in a loop. The tokens end with the value that the carrier wants.
-fn attempts(plan: &Plan, key: &Ident) -> TokenStream {
+/// Attempts in a loop, to the value that the carrier wants.
+fn attempts(plan: &Plan, key: &Ident) -> Part {
     let (name, span) = (static_name(key), at(key));
     let rt = plan.rt(span);
     let start = quote_spanned!(span=> let mut __resil_attempts = #rt::Retry::start(&#name););
@@ -90,22 +96,18 @@ fn attempts(plan: &Plan, key: &Ident) -> TokenStream {
     if outside {
         let acquire = acquire(plan, &refuse(plan));
         let settle = settle(plan);
-        return quote_spanned! {span=>
+        let statements = quote_spanned! {span=>
             #acquire
             #start
             let (__resil_outcome, __resil_verdict) = loop { #each };
             #settle
-            __resil_outcome
         };
+        return Part { statements, value: outcome(plan) };
     }
     let held = plan
         .holds
         .then(|| quote_spanned!(span=> let mut __resil_held = ::core::option::Option::None;));
-    quote_spanned! {span=>
-        #start
-        #held
-        loop { #each }
-    }
+    Part { statements: quote!(#start #held), value: quote_spanned!(span=> loop { #each }) }
 }
 
 /// What happens in each round of the loop.
@@ -122,13 +124,12 @@ fn one_of_many(plan: &Plan, outside: bool) -> TokenStream {
     let rebind = attempt::rebind(plan);
     let attempt = attempt::run(plan);
     let judge = judge::outcome(plan);
-    let value = carried(plan);
-    let over =
-        if outside { quote_spanned!(span=> (__resil_outcome, __resil_verdict)) } else { value };
-    let carry = outside.then(|| {
-        let value = carried(plan);
-        quote_spanned!(span=> let __resil_outcome = #value;)
-    });
+    let carry = carried(plan).map(|value| quote_spanned!(span=> let __resil_outcome = #value;));
+    let over = if outside {
+        quote_spanned!(span=> (__resil_outcome, __resil_verdict))
+    } else {
+        quote_spanned!(span=> __resil_outcome)
+    };
     let deadline = deadline(plan);
     let next = match retry.by() {
         Some(delay) => quote_spanned! {span=>
@@ -202,7 +203,7 @@ fn deadline(plan: &Plan) -> TokenStream {
     let span = key.map_or_else(Span::mixed_site, at);
     let rt = plan.rt(span);
     if limit.is_some() {
-        quote_spanned!(span=> #rt::CallDeadline::deadline(&__resil_deadline))
+        quote_spanned!(span=> #rt::Limits::deadline(&__resil_deadline))
     } else {
         quote_spanned!(span=> #rt::Deadline::NEVER)
     }
@@ -270,14 +271,17 @@ fn settle(plan: &Plan) -> TokenStream {
     quote_spanned!(span=> #rt::Permit::settle(__resil_circuit_breaker, #verdict);)
 }
 
-/// `__resil_outcome` as the carrier wants it.
-fn carried(plan: &Plan) -> TokenStream {
+/// What the last block left behind.
+fn outcome(plan: &Plan) -> TokenStream {
+    quote_spanned!(at_body(plan)=> __resil_outcome)
+}
+
+/// `__resil_outcome` as the carrier wants it, unless it is that already.
+fn carried(plan: &Plan) -> Option<TokenStream> {
     let span = at_body(plan);
     let rt = plan.rt(span);
-    match (plan.carrier, plan.is_limited()) {
-        (Carrier::Outcome, _) | (Carrier::OrRejected, true) => {
-            quote_spanned!(span=> __resil_outcome)
-        }
+    Some(match (plan.carrier, plan.is_limited()) {
+        (Carrier::Outcome, _) | (Carrier::OrRejected, true) => return None,
         (Carrier::OrRejected, false) => {
             quote_spanned!(span=> ::core::result::Result::Ok(__resil_outcome))
         }
@@ -292,5 +296,5 @@ fn carried(plan: &Plan) -> TokenStream {
                 ::core::result::Result::Err(__resil_rejected) => #rt::Ended::Rejected(__resil_rejected),
             }
         },
-    }
+    })
 }

@@ -1,0 +1,14 @@
+//! The example at the beginning of the design, as far as this version has it.
+
+#[resilient(
+    deadline = "1s",
+    retry(max = 3, backoff = exponential("20ms", cap = "200ms"), jitter = full, on = Err(PayError::Io(_))),
+    circuit_breaker = "gateway",
+    timeout = "200ms",
+    ignore = Err(PayError::Declined),
+    fallback = |_cause| Ok(Receipt::queued(order)),
+)]
+async fn charge(client: &Client, order: &Order) -> Result<Receipt, PayError> {
+    let answer = client.post(order).await?;
+    Ok(answer.receipt)
+}
