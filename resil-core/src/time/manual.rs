@@ -342,13 +342,13 @@ mod tests {
     #[test]
     fn a_timer_that_is_due_goes_off_at_once_and_going_back_fires_nothing() {
         let clock = pause();
-        let (wakes, waker) = Wakes::pair();
+        let (woken, waker) = Wakes::pair();
         let mut timer = Timer::new();
         timer.arm_at(now(), &waker);
-        assert_eq!((wakes.times(), timer.is_armed()), (1, false));
+        assert_eq!((woken.times(), timer.is_armed()), (1, false));
         timer.arm_at(now().plus(Nanos(5)), &waker);
         clock.set("1s");
-        assert_eq!((wakes.times(), timer.is_armed()), (1, true));
+        assert_eq!((woken.times(), timer.is_armed()), (1, true));
     }
 
     #[test]

@@ -34,12 +34,14 @@ impl Nanos {
 
     /// Later by `span`, at most [`Nanos::MAX`].
     #[inline]
+    #[must_use]
     pub const fn plus(self, span: Self) -> Self {
         Self(self.0.saturating_add(span.0))
     }
 
     /// The span since `earlier`; zero if the clock seems to have gone back.
     #[inline]
+    #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }

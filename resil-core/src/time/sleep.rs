@@ -79,11 +79,11 @@ mod tests {
 
     #[test]
     fn r06_a_sleep_of_zero_yields_once() {
-        let (wakes, waker) = Wakes::pair();
+        let (woken, waker) = Wakes::pair();
         let mut cx = Context::from_waker(&waker);
         let mut sleep = pin!(sleep(Nanos::ZERO));
         assert!(sleep.as_mut().poll(&mut cx).is_pending());
-        assert_eq!(wakes.times(), 1);
+        assert_eq!(woken.times(), 1);
         assert!(sleep.as_mut().poll(&mut cx).is_ready());
         sleep_blocking(Nanos::ZERO);
     }

@@ -204,7 +204,7 @@ fn the_timer_wakes_the_task_that_polled_last() {
 #[test]
 fn a_clock_that_goes_back_ends_nothing_early_and_loses_no_timer() {
     let (clock, log) = (pause(), Ends::default());
-    let (wakes, waker) = Wakes::pair();
+    let (woken, waker) = Wakes::pair();
     let mut cx = Context::from_waker(&waker);
     let begin = now();
     let mut future = pin!(unwatched(timeout("f", 100, &log), pending::<()>()));
@@ -212,11 +212,11 @@ fn a_clock_that_goes_back_ends_nothing_early_and_loses_no_timer() {
     clock.set("1s");
     assert!(future.as_mut().poll(&mut cx).is_pending());
     clock.set(begin.plus(MS(100)));
-    assert_eq!(wakes.times(), 1);
+    assert_eq!(woken.times(), 1);
     clock.set(begin);
     assert!(future.as_mut().poll(&mut cx).is_pending(), "went off, and it is not time any more");
     clock.set(begin.plus(MS(100)));
-    assert_eq!(wakes.times(), 2, "armed again");
+    assert_eq!(woken.times(), 2, "armed again");
     assert!(future.as_mut().poll(&mut cx).is_ready());
 }
 

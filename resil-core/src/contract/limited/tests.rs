@@ -122,6 +122,34 @@ fn b27_a_panic_leaves_the_flag_up() {
     assert_eq!(Deadline::current(), Deadline::NEVER);
 }
 
+#[test]
+fn a_guarded_future_is_send_where_its_body_is() {
+    fn is_send<T: Send>(_: &T) {}
+    struct Free;
+    impl Limits for Free {
+        fn attempt(&self) -> Option<Nanos> {
+            None
+        }
+        fn deadline(&self) -> Deadline {
+            Deadline::NEVER
+        }
+        fn deadline_span(&self) -> Nanos {
+            Nanos::MAX
+        }
+        fn ended(&self, _by: Limit) -> Rejected {
+            unreachable!("nothing ends it")
+        }
+    }
+    let mut permit = Permit::default();
+    let body = async {
+        is_send(&crate::time::sleep(Nanos::ZERO).await);
+        Deadline::current().attach(ready(())).await;
+    };
+    let future = limited(&mut permit, Free, body);
+    is_send(&future);
+    assert_eq!(block_on(future), Ok(()));
+}
+
 /// What a limit adds to the future of a body.
 #[test]
 #[cfg(not(feature = "test-util"))]

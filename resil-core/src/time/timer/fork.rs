@@ -8,7 +8,7 @@
 //! of the parent's daemon may hide the need), and would not help with the locks.
 //!
 //! # Source
-//! pthread_atfork(3), "Rationale".
+//! `pthread_atfork(3p)`, "Rationale".
 //!
 //! # Synchronisation
 //! The locks are taken in one order, `DAEMON`'s first, by the only code that holds two. No code of a user runs under any
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn a_child_process_has_a_daemon_of_its_own_and_the_timers_from_before() {
         block_on(sleep(Nanos::MILLI));
-        let (wakes, waker) = Wakes::pair();
+        let (woken, waker) = Wakes::pair();
         let mut from_before = Timer::new();
         from_before.arm_at(now().plus(Nanos::from_ms(3)), &waker);
         // SAFETY: the child runs nothing of the test harness and ends with `_exit`. It starts a thread and allocates, which
@@ -93,8 +93,8 @@ mod tests {
                 0 => {
                     libc::alarm(30);
                     block_on(sleep(Nanos::MILLI));
-                    wakes.wait();
-                    libc::_exit(if wakes.times() == 1 { 77 } else { 1 });
+                    woken.wait();
+                    libc::_exit(if woken.times() == 1 { 77 } else { 1 });
                 }
                 child => {
                     assert!(child > 0, "the process could be forked");
@@ -107,7 +107,7 @@ mod tests {
         assert!(libc::WIFEXITED(status), "it was not ended by the alarm");
         assert_eq!(libc::WEXITSTATUS(status), 77);
         // The parent goes on as before.
-        wakes.wait();
+        woken.wait();
         block_on(sleep(Nanos::MILLI));
     }
 }

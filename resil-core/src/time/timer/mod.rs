@@ -162,3 +162,73 @@ impl Armed {
         Some(Self::Tokio(sleep))
     }
 }
+
+/// With tokio's own clock, which stands still and jumps to the next timer when nothing else is to do.
+#[cfg(all(test, feature = "test-util"))]
+mod in_a_paused_tokio_runtime {
+    use crate::time::testkit::Wakes;
+    use crate::time::{Deadline, Nanos, Timer, now, sleep};
+    use core::time::Duration;
+
+    const HOUR: Nanos = Nanos::from_ms(3_600_000);
+
+    fn paused<F: Future>(future: F) -> F::Output {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_time().start_paused(true).build().expect("a runtime").block_on(future)
+    }
+
+    #[test]
+    fn policies_read_its_clock_and_sleep_on_its_timer() {
+        paused(async {
+            let begin = now();
+            assert_eq!(now(), begin, "it stands still");
+            sleep(HOUR).await;
+            let took = now().since(begin);
+            assert!(took >= HOUR && took <= HOUR.plus(Nanos::MILLI), "{took:?}");
+            let deadline = Deadline::after(Duration::from_secs(5));
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            assert_eq!(deadline.remaining(), Some(Duration::from_secs(3)));
+            tokio::time::advance(Duration::from_secs(3)).await;
+            assert!(deadline.is_expired());
+        });
+    }
+
+    #[test]
+    fn a_timer_is_renewed_cancelled_and_goes_off_at_once_if_it_is_due() {
+        paused(async {
+            let ((first, a_waker), (second, b_waker)) = (Wakes::pair(), Wakes::pair());
+            let mut timer = Timer::new();
+            let due = now().plus(HOUR);
+            timer.arm_at(due, &a_waker);
+            timer.renew(due, &b_waker);
+            assert!(timer.is_armed());
+            sleep(HOUR).await;
+            sleep(Nanos::MILLI).await;
+            assert_eq!((first.times(), second.times(), timer.is_armed()), (0, 1, false));
+
+            timer.arm_at(now(), &a_waker);
+            assert_eq!((first.times(), timer.is_armed()), (1, false));
+
+            timer.arm_after(now(), HOUR, &a_waker);
+            timer.cancel();
+            sleep(HOUR.plus(HOUR)).await;
+            assert_eq!(first.times(), 1);
+
+            timer.arm_at(Nanos::MAX, &a_waker);
+            assert!(!timer.is_armed());
+        });
+    }
+
+    #[test]
+    fn a_runtime_that_was_paused_before_the_first_reading_is_read_right() {
+        // Its clock stands at an instant before the epoch, if this is the first test to read the clock.
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_time().start_paused(true).build().expect("a runtime");
+        std::thread::spawn(now).join().expect("a reading elsewhere");
+        runtime.block_on(async {
+            let begin = now();
+            tokio::time::advance(Duration::from_millis(1)).await;
+            assert_eq!(now().since(begin), Nanos::MILLI);
+        });
+    }
+}

@@ -8,6 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Wake;
 
+/// Draws an index.
+fn any_of(len: usize) -> usize {
+    usize::try_from(rng::below(len as u64)).expect("below a `usize`")
+}
+
 const HOUR: Nanos = Nanos::from_ms(3_600_000);
 
 #[test]
@@ -33,7 +38,7 @@ fn a_thread_that_cannot_be_started_is_tried_again_later() {
 
 #[test]
 fn a_hundred_thousand_timers_come_and_go_and_one_that_stays_goes_off() {
-    let (wakes, waker) = Wakes::pair();
+    let (woken, waker) = Wakes::pair();
     let begin = now();
     let timers: Vec<Timer> = (0..100_000)
         .map(|n| {
@@ -50,10 +55,10 @@ fn a_hundred_thousand_timers_come_and_go_and_one_that_stays_goes_off() {
     drop(timers);
     let mut stays = Timer::new();
     stays.arm_at(now().plus(Nanos::MILLI), &waker);
-    wakes.wait();
+    woken.wait();
     assert!(now().since(begin) >= Nanos::MILLI);
-    assert_eq!((wakes.times(), stays.is_armed()), (1, false));
-    assert_eq!(Arc::strong_count(&wakes), 2, "and no waker is left behind");
+    assert_eq!((woken.times(), stays.is_armed()), (1, false));
+    assert_eq!(Arc::strong_count(&woken), 2, "and no waker is left behind");
 }
 
 #[test]
@@ -134,7 +139,7 @@ fn under_load_every_timer_is_fired_once_or_cancelled() {
                         arm(due, by_span.then_some(span), &load.clone().into()).expect("room");
                     held.push((key, load));
                     if rng::below(3) == 0 {
-                        let (key, load) = held.swap_remove(rng::below(held.len() as u64) as usize);
+                        let (key, load) = held.swap_remove(any_of(held.len()));
                         let took = cancel(key);
                         cancelled.fetch_add(usize::from(took), Ordering::Relaxed);
                         if took {
@@ -158,14 +163,14 @@ fn under_load_every_timer_is_fired_once_or_cancelled() {
         }
     });
     let (cancelled, fired) = (cancelled.into_inner(), fired.into_inner());
-    assert_eq!(cancelled + fired, THREADS as usize * ROUNDS);
+    assert_eq!(cancelled + fired, usize::try_from(THREADS).expect("four") * ROUNDS);
     assert!(cancelled > 0 && fired > 0, "both happened: {cancelled} and {fired}");
 }
 
 /// What was cancelled just before it was due does not wake who comes after it, in the same slot.
 #[test]
 fn to09_a_stale_timer_hits_no_later_one() {
-    let (wakes, waker) = Wakes::pair();
+    let (woken, waker) = Wakes::pair();
     let mut closely = 0;
     for round in 0..20_000_u64 {
         let begin = now();
@@ -181,6 +186,6 @@ fn to09_a_stale_timer_hits_no_later_one() {
         second.arm_after(now(), HOUR, &waker);
         assert!(second.is_armed());
     }
-    assert_eq!(wakes.times(), 0);
+    assert_eq!(woken.times(), 0);
     assert!(closely > 0, "some were cancelled in time");
 }
