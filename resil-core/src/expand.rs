@@ -157,6 +157,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::needless_borrow)] // as deep as the expansion goes
     fn a_refusal_is_found_in_fields_of_every_error_type() {
         let refused = crate::Rejected::new(crate::Reason::CircuitOpen, "gateway");
         let boxed: Box<dyn Error + Send + Sync> = refused.into();

@@ -1,4 +1,4 @@
-//! The one door to atomics, locks and thread parking: `std`'s, or loom's under `cfg(resil_loom)`.
+//! The one door to atomics, locks and threads: `std`'s, or loom's under `cfg(resil_loom)`.
 //!
 //! No other file of this crate names `core::sync::atomic`, `std::sync` or `loom`, so a model checker can replace
 //! every primitive at once. Loom's primitives cannot be built in a `static`; what is only ever a `static` and stands
@@ -6,16 +6,17 @@
 
 #[cfg(not(resil_loom))]
 mod primitive {
-    pub(crate) use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-    pub(crate) use std::sync::{Arc, Mutex};
+    pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
     pub(crate) use std::thread;
 }
 
 #[cfg(resil_loom)]
 mod primitive {
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-    pub(crate) use loom::sync::{Arc, Mutex};
+    pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
     pub(crate) use loom::thread;
+    /// What only models need.
+    #[cfg(test)]
+    pub(crate) use loom::sync::{Arc, Mutex, atomic::AtomicBool};
 }
 
 pub(crate) use primitive::*;

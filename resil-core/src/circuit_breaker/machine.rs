@@ -234,6 +234,7 @@ impl<const W: usize> Machine<W> {
 }
 
 /// The next word, and why it is another state; `None` if it is not.
+#[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) next: Word,
     pub(super) reason: Option<TripReason>,

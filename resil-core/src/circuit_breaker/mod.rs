@@ -262,6 +262,6 @@ impl fmt::Debug for CircuitBreaker {
             .field("state", &self.state())
             .field("generation", &self.generation())
             .field("window", &self.window())
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -40,43 +40,61 @@ impl CircuitBreaker {
 /// Options that may change while calls are under way.
 ///
 /// The first outcome after a change is judged by it; what was counted is kept.
-///
-/// # Errors
-/// All of them: [`InvalidOption`] names the option that would make no sense, and nothing is changed.
 impl CircuitBreaker {
     /// Counts the last `calls` outcomes, 1..=1024. A larger window fills up; a smaller one keeps the newest.
+    ///
+    /// # Errors
+    /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_window(&self, calls: u32) -> Result<(), InvalidOption> {
         self.change(|options| options.window = calls)
     }
 
     /// Outcomes before a rate counts.
+    ///
+    /// # Errors
+    /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_min_calls(&self, calls: u32) -> Result<(), InvalidOption> {
         self.change(|options| options.min_calls = calls)
     }
 
     /// The share of failures that opens.
+    ///
+    /// # Errors
+    /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_failure_rate(&self, rate: Ratio) -> Result<(), InvalidOption> {
         self.change(|options| options.failure_rate = rate)
     }
 
     /// What is slow; `None` if slowness does not count. Calls under way keep to what held when they began.
+    ///
+    /// # Errors
+    /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_slow_call(&self, longer_than: Option<Duration>) -> Result<(), InvalidOption> {
         self.change(|options| {
-            options.slow_call = longer_than.map_or(Nanos::MAX, Nanos::from_duration)
+            options.slow_call = longer_than.map_or(Nanos::MAX, Nanos::from_duration);
         })
     }
 
     /// The share of slow calls that opens.
+    ///
+    /// # Errors
+    /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_slow_rate(&self, rate: Ratio) -> Result<(), InvalidOption> {
         self.change(|options| options.slow_rate = rate)
     }
 
     /// How long it stays open, from the next time on.
+    ///
+    /// # Errors
+    /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_open_for(&self, wait: Duration) -> Result<(), InvalidOption> {
         self.set_open_for_exponential(wait, 1, Duration::MAX)
     }
 
     /// A wait that grows, from the next time on.
+    ///
+    /// # Errors
+    /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_open_for_exponential(
         &self,
         first: Duration,
@@ -91,21 +109,33 @@ impl CircuitBreaker {
     }
 
     /// How far waits are spread.
+    ///
+    /// # Errors
+    /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_open_jitter(&self, share: Ratio) -> Result<(), InvalidOption> {
         self.change(|options| options.open_jitter = share)
     }
 
     /// The cap of growing waits and of hints.
+    ///
+    /// # Errors
+    /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_max_open_for(&self, cap: Duration) -> Result<(), InvalidOption> {
         self.change(|options| options.max_open_for = Nanos::from_duration(cap))
     }
 
     /// How many calls half-open admits.
+    ///
+    /// # Errors
+    /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_probes(&self, probes: u32) -> Result<(), InvalidOption> {
         self.change(|options| options.probes = probes)
     }
 
     /// How long a probe may be out, from the next one on.
+    ///
+    /// # Errors
+    /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_probe_timeout(&self, longest: Duration) -> Result<(), InvalidOption> {
         self.change(|options| options.probe_timeout = Nanos::from_duration(longest))
     }

@@ -140,6 +140,7 @@ impl Word {
         (self.0 >> GENERATION_SHIFT & GENERATION) as u32
     }
 
+    #[allow(clippy::cast_possible_truncation)] // 24 bits
     pub(super) const fn next_generation(self) -> u32 {
         self.generation().wrapping_add(1) & GENERATION as u32
     }

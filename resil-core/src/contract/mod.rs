@@ -15,6 +15,7 @@ mod rejected;
 mod verdict;
 mod watch;
 
+pub use crate::cell::Ratio;
 pub use attempt::{Attempt, Limit, Limits, attempt, call};
 pub use classify::Classify;
 pub use convert::FromRejected;
@@ -23,11 +24,11 @@ pub(crate) use judge::carries_refusal;
 pub use judge::{Judge, Probe};
 pub use limited::{Limited, limited};
 pub use observe::{
-    Event, Observer, ObserverAlreadySet, State, Stop, TripReason, Window, observer_panics, set_observer,
+    Event, Observer, ObserverAlreadySet, State, Stop, TripReason, Window, observer_panics,
+    set_observer,
 };
 pub(crate) use observe::{emit, has_observer};
 pub use policy::{Counter, InvalidOption, Kind, Location, Policy, Setting, Value};
-pub use crate::cell::Ratio;
 #[cfg(all(test, not(resil_loom)))]
 pub(crate) use recorded::recorded;
 pub use rejected::{Reason, Rejected};

@@ -166,6 +166,7 @@ impl fmt::Display for Rejected {
     }
 }
 
+#[allow(clippy::missing_fields_in_debug)] // all that it holds, decoded
 impl fmt::Debug for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rejected")
@@ -179,7 +180,9 @@ impl fmt::Debug for Rejected {
 
 impl PartialEq for Rejected {
     fn eq(&self, other: &Self) -> bool {
-        self.reason == other.reason && self.when.0 == other.when.0 && self.policy() == other.policy()
+        self.reason == other.reason
+            && self.when.0 == other.when.0
+            && self.policy() == other.policy()
     }
 }
 

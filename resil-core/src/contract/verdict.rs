@@ -144,7 +144,9 @@ mod tests {
     #[test]
     fn a_pattern_overrules_the_verdict_and_keeps_the_hint() {
         let hinted = Judgement::FAILURE.after(Duration::from_secs(3));
-        for ruled in [hinted.abort(), hinted.ignore(), hinted.retry(), hinted.fail_once(), hinted.unlisted()] {
+        for ruled in
+            [hinted.abort(), hinted.ignore(), hinted.retry(), hinted.fail_once(), hinted.unlisted()]
+        {
             assert_eq!(ruled.retry_after(), Some(Duration::from_secs(3)));
         }
         assert_eq!(hinted.ignore().verdict(), Verdict::Ignored);
