@@ -27,48 +27,57 @@ impl Shop {
             .failure_rate(::resil::__private::Ratio::percent(25))
             .build();
         ::resil::register!(__RESIL_CIRCUIT_BREAKER);
-        let __resil_ended: ::resil::__private::Ended<Result<u32, Fault>> = '__resil: {
+        let __resil_ended: ::resil::__private::Ended<Result<u32, Fault>> = '__resil_call: {
             let mut __resil_circuit_breaker = match ::resil::CircuitBreaker::acquire(
                 &__RESIL_CIRCUIT_BREAKER,
             ) {
                 ::core::result::Result::Ok(__resil_permit) => __resil_permit,
                 ::core::result::Result::Err(__resil_rejected) => {
-                    break '__resil ::resil::__private::Ended::Rejected(__resil_rejected);
+                    break '__resil_call ::resil::__private::Ended::Rejected(
+                        __resil_rejected,
+                    );
                 }
             };
             let mut __resil_attempts = ::resil::__private::Retry::start(&__RESIL_RETRY);
             let (__resil_outcome, __resil_verdict) = loop {
-                let __resil_outcome: Result<u32, Fault> = ::resil::__private::call(
-                    &mut __resil_circuit_breaker,
-                    || -> Result<u32, Fault> { self.till.take(&item) },
-                );
-                let __resil_judgement = {
-                    use ::resil::__private::Judge as _;
-                    (&&&&&&::resil::__private::Probe(&__resil_outcome)).__resil_judge()
+                let __resil_wait = {
+                    let __resil_outcome: Result<u32, Fault> = ::resil::__private::call(
+                        &mut __resil_circuit_breaker,
+                        || -> Result<u32, Fault> { self.till.take(&item) },
+                    );
+                    let __resil_judgement = {
+                        use ::resil::__private::Judge as _;
+                        (&&&&&&::resil::__private::Probe(&__resil_outcome))
+                            .__resil_judge()
+                    };
+                    let __resil_verdict = match &__resil_outcome {
+                        Err(Fault::Busy) => {
+                            ::resil::__private::Judgement::ignore(__resil_judgement)
+                        }
+                        _ => __resil_judgement,
+                    };
+                    let __resil_outcome = ::resil::__private::Ended::Returned(
+                        __resil_outcome,
+                        __resil_judgement,
+                    );
+                    match ::resil::__private::Attempts::next(
+                        &mut __resil_attempts,
+                        __resil_judgement,
+                        ::resil::__private::Deadline::NEVER,
+                    ) {
+                        ::core::option::Option::Some(__resil_wait) => {
+                            ::resil::__private::discard((
+                                __resil_outcome,
+                                __resil_verdict,
+                            ));
+                            __resil_wait
+                        }
+                        ::core::option::Option::None => {
+                            break (__resil_outcome, __resil_verdict);
+                        }
+                    }
                 };
-                let __resil_verdict = match &__resil_outcome {
-                    Err(Fault::Busy) => {
-                        ::resil::__private::Judgement::ignore(__resil_judgement)
-                    }
-                    _ => __resil_judgement,
-                };
-                let __resil_outcome = ::resil::__private::Ended::Returned(
-                    __resil_outcome,
-                    __resil_judgement,
-                );
-                match ::resil::__private::Attempts::next(
-                    &mut __resil_attempts,
-                    __resil_judgement,
-                    ::resil::__private::Deadline::NEVER,
-                ) {
-                    ::core::option::Option::Some(__resil_wait) => {
-                        ::resil::__private::discard(__resil_outcome);
-                        ::resil::__private::sleep_blocking(__resil_wait);
-                    }
-                    ::core::option::Option::None => {
-                        break (__resil_outcome, __resil_verdict);
-                    }
-                }
+                ::resil::__private::sleep_blocking(__resil_wait);
             };
             ::resil::__private::Permit::settle(__resil_circuit_breaker, __resil_verdict);
             __resil_outcome

@@ -20,51 +20,54 @@ fn charge(log: &mut Vec<&str>, order: Order) -> Result<Receipt, PayError> {
     let mut __resil_spare_order = ::resil::__private::Spare::new(order);
     let mut __resil_attempts = ::resil::__private::Retry::start(&__RESIL_RETRY);
     loop {
-        let log = &mut *log;
-        let mut order = ::resil::__private::Spare::give(
-            &mut __resil_spare_order,
-            ::resil::__private::Attempts::number(&__resil_attempts) < 4,
-        );
-        let n = ::resil::__private::Attempts::number(&__resil_attempts);
-        let __resil_outcome: Result<Receipt, PayError> = ::resil::__private::call(
-            &mut (),
-            || -> Result<Receipt, PayError> {
-                log.push("sent");
-                order.attempt = n;
-                send(order)
-            },
-        );
-        let __resil_judgement = {
+        let __resil_wait = {
+            let log = &mut *log;
+            let mut order = ::resil::__private::Spare::give(
+                &mut __resil_spare_order,
+                ::resil::__private::Attempts::number(&__resil_attempts) < 4,
+            );
+            let n = ::resil::__private::Attempts::number(&__resil_attempts);
+            let __resil_outcome: Result<Receipt, PayError> = ::resil::__private::call(
+                &mut (),
+                || -> Result<Receipt, PayError> {
+                    log.push("sent");
+                    order.attempt = n;
+                    send(order)
+                },
+            );
             let __resil_judgement = {
-                use ::resil::__private::Judge as _;
-                (&&&&&&::resil::__private::Probe(&__resil_outcome)).__resil_judge()
+                let __resil_judgement = {
+                    use ::resil::__private::Judge as _;
+                    (&&&&&&::resil::__private::Probe(&__resil_outcome)).__resil_judge()
+                };
+                match &__resil_outcome {
+                    Err(error) if error.is_fatal() => {
+                        ::resil::__private::Judgement::abort(__resil_judgement)
+                    }
+                    Err(PayError::Io(_)) | Ok(Receipt { pending: true }) => {
+                        ::resil::__private::Judgement::retry(__resil_judgement)
+                    }
+                    _ => ::resil::__private::Judgement::unlisted(__resil_judgement),
+                }
             };
-            match &__resil_outcome {
-                Err(error) if error.is_fatal() => {
-                    ::resil::__private::Judgement::abort(__resil_judgement)
+            match ::resil::__private::Attempts::next(
+                &mut __resil_attempts,
+                __resil_judgement,
+                ::resil::__private::Deadline::NEVER,
+            ) {
+                ::core::option::Option::Some(__resil_wait) => {
+                    ::resil::__private::discard(__resil_outcome);
+                    __resil_wait
                 }
-                Err(PayError::Io(_)) | Ok(Receipt { pending: true }) => {
-                    ::resil::__private::Judgement::retry(__resil_judgement)
-                }
-                _ => ::resil::__private::Judgement::unlisted(__resil_judgement),
+                ::core::option::Option::None => break __resil_outcome,
             }
         };
-        match ::resil::__private::Attempts::next(
-            &mut __resil_attempts,
-            __resil_judgement,
-            ::resil::__private::Deadline::NEVER,
-        ) {
-            ::core::option::Option::Some(__resil_wait) => {
-                ::resil::__private::discard(__resil_outcome);
-                ::resil::__private::sleep_blocking(__resil_wait);
-                ::resil::__private::call(
-                    &mut (),
-                    || {
-                        log.push("again");
-                    },
-                );
-            }
-            ::core::option::Option::None => break __resil_outcome,
-        }
+        ::resil::__private::sleep_blocking(__resil_wait);
+        ::resil::__private::call(
+            &mut (),
+            || {
+                log.push("again");
+            },
+        );
     }
 }

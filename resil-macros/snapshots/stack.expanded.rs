@@ -50,105 +50,113 @@ async fn charge(client: &Client, order: &Order) -> Result<Receipt, PayError> {
         );
         let mut __resil_attempts = ::resil::__private::Retry::start(&__RESIL_RETRY);
         let mut __resil_held = ::core::option::Option::None;
-        loop {
-            let mut __resil_circuit_breaker = match ::resil::CircuitBreaker::acquire(
-                &crate::policies::circuit_breaker::gateway,
-            ) {
-                ::core::result::Result::Ok(__resil_permit) => __resil_permit,
-                ::core::result::Result::Err(__resil_rejected) => {
-                    match ::resil::__private::Attempts::refused(
-                        &mut __resil_attempts,
-                        __resil_rejected,
-                        ::resil::__private::Limits::deadline(&__resil_deadline),
-                    ) {
-                        ::core::option::Option::Some(__resil_wait) => {
-                            ::resil::__private::sleep(__resil_wait).await;
-                            continue;
-                        }
-                        ::core::option::Option::None => {
-                            match __resil_held {
-                                ::core::option::Option::Some(__resil_outcome) => {
-                                    break __resil_outcome;
-                                }
-                                ::core::option::Option::None => {
-                                    break ::resil::__private::Ended::Rejected(__resil_rejected);
+        '__resil_attempts: loop {
+            let __resil_wait = '__resil_attempt: {
+                let mut __resil_circuit_breaker = match ::resil::CircuitBreaker::acquire(
+                    &crate::policies::circuit_breaker::gateway,
+                ) {
+                    ::core::result::Result::Ok(__resil_permit) => __resil_permit,
+                    ::core::result::Result::Err(__resil_rejected) => {
+                        match ::resil::__private::Attempts::refused(
+                            &mut __resil_attempts,
+                            __resil_rejected,
+                            ::resil::__private::Limits::deadline(&__resil_deadline),
+                        ) {
+                            ::core::option::Option::Some(__resil_wait) => {
+                                break '__resil_attempt __resil_wait;
+                            }
+                            ::core::option::Option::None => {
+                                match __resil_held {
+                                    ::core::option::Option::Some(__resil_outcome) => {
+                                        break '__resil_attempts __resil_outcome;
+                                    }
+                                    ::core::option::Option::None => {
+                                        break '__resil_attempts ::resil::__private::Ended::Rejected(
+                                            __resil_rejected,
+                                        );
+                                    }
                                 }
                             }
                         }
                     }
-                }
-            };
-            ::resil::__private::release(&mut __resil_held);
-            let __resil_outcome: ::core::result::Result<
-                Result<Receipt, PayError>,
-                ::resil::__private::Rejected,
-            > = ::resil::__private::limited(
-                    &mut __resil_circuit_breaker,
-                    (
-                        ::resil::__private::Timeout::limit(&__RESIL_TIMEOUT),
-                        __resil_deadline,
-                    ),
-                    async {
-                        if let ::core::option::Option::Some(__resil_edge) = ::resil::__private::edge::<
-                            Result<Receipt, PayError>,
-                        >() {
-                            return __resil_edge;
+                };
+                ::resil::__private::release(&mut __resil_held);
+                let __resil_outcome: ::core::result::Result<
+                    Result<Receipt, PayError>,
+                    ::resil::__private::Rejected,
+                > = ::resil::__private::limited(
+                        &mut __resil_circuit_breaker,
+                        (
+                            ::resil::__private::Timeout::limit(&__RESIL_TIMEOUT),
+                            __resil_deadline,
+                        ),
+                        async {
+                            if let ::core::option::Option::Some(__resil_edge) = ::resil::__private::edge::<
+                                Result<Receipt, PayError>,
+                            >() {
+                                return __resil_edge;
+                            }
+                            let answer = client.post(order).await?;
+                            Ok(answer.receipt)
+                        },
+                    )
+                    .await;
+                let __resil_judgement = match &__resil_outcome {
+                    ::core::result::Result::Ok(__resil_outcome) => {
+                        let __resil_judgement = {
+                            use ::resil::__private::Judge as _;
+                            (&&&&&&::resil::__private::Probe(__resil_outcome))
+                                .__resil_judge()
+                        };
+                        match __resil_outcome {
+                            Err(PayError::Declined) => {
+                                ::resil::__private::Judgement::ignore(__resil_judgement)
+                            }
+                            Err(PayError::Io(_)) => {
+                                ::resil::__private::Judgement::retry(__resil_judgement)
+                            }
+                            _ => {
+                                ::resil::__private::Judgement::unlisted(__resil_judgement)
+                            }
                         }
-                        let answer = client.post(order).await?;
-                        Ok(answer.receipt)
-                    },
-                )
-                .await;
-            let __resil_judgement = match &__resil_outcome {
-                ::core::result::Result::Ok(__resil_outcome) => {
-                    let __resil_judgement = {
-                        use ::resil::__private::Judge as _;
-                        (&&&&&&::resil::__private::Probe(__resil_outcome))
-                            .__resil_judge()
-                    };
-                    match __resil_outcome {
-                        Err(PayError::Declined) => {
-                            ::resil::__private::Judgement::ignore(__resil_judgement)
-                        }
-                        Err(PayError::Io(_)) => {
-                            ::resil::__private::Judgement::retry(__resil_judgement)
-                        }
-                        _ => ::resil::__private::Judgement::unlisted(__resil_judgement),
+                    }
+                    ::core::result::Result::Err(__resil_rejected) => {
+                        ::resil::__private::Attempts::judge(
+                            &__resil_attempts,
+                            __resil_rejected,
+                        )
+                    }
+                };
+                ::resil::__private::Permit::settle(
+                    __resil_circuit_breaker,
+                    __resil_judgement,
+                );
+                let __resil_outcome = match __resil_outcome {
+                    ::core::result::Result::Ok(__resil_outcome) => {
+                        ::resil::__private::Ended::Returned(
+                            __resil_outcome,
+                            __resil_judgement,
+                        )
+                    }
+                    ::core::result::Result::Err(__resil_rejected) => {
+                        ::resil::__private::Ended::Rejected(__resil_rejected)
+                    }
+                };
+                match ::resil::__private::Attempts::next(
+                    &mut __resil_attempts,
+                    __resil_judgement,
+                    ::resil::__private::Limits::deadline(&__resil_deadline),
+                ) {
+                    ::core::option::Option::Some(__resil_wait) => {
+                        __resil_held = ::core::option::Option::Some(__resil_outcome);
+                        __resil_wait
+                    }
+                    ::core::option::Option::None => {
+                        break '__resil_attempts __resil_outcome;
                     }
                 }
-                ::core::result::Result::Err(__resil_rejected) => {
-                    ::resil::__private::Attempts::judge(
-                        &__resil_attempts,
-                        __resil_rejected,
-                    )
-                }
             };
-            ::resil::__private::Permit::settle(
-                __resil_circuit_breaker,
-                __resil_judgement,
-            );
-            let __resil_outcome = match __resil_outcome {
-                ::core::result::Result::Ok(__resil_outcome) => {
-                    ::resil::__private::Ended::Returned(
-                        __resil_outcome,
-                        __resil_judgement,
-                    )
-                }
-                ::core::result::Result::Err(__resil_rejected) => {
-                    ::resil::__private::Ended::Rejected(__resil_rejected)
-                }
-            };
-            match ::resil::__private::Attempts::next(
-                &mut __resil_attempts,
-                __resil_judgement,
-                ::resil::__private::Limits::deadline(&__resil_deadline),
-            ) {
-                ::core::option::Option::Some(__resil_wait) => {
-                    __resil_held = ::core::option::Option::Some(__resil_outcome);
-                    ::resil::__private::sleep(__resil_wait).await;
-                }
-                ::core::option::Option::None => break __resil_outcome,
-            }
+            ::resil::__private::sleep(__resil_wait).await;
         }
     };
     let __resil_ended = {

@@ -27,7 +27,7 @@ pub(crate) struct Plan {
     pub(crate) verdicts: Verdicts,
     /// What travels from an attempt to the end of the function.
     pub(crate) carrier: Carrier,
-    /// The newest outcome is kept while a gate may still refuse the next attempt.
+    /// The newest outcome is kept while a gate may still refuse the next attempt, or a hook outlive the deadline.
     pub(crate) holds: bool,
     pub(crate) arguments: Arguments,
 }
@@ -87,8 +87,11 @@ impl Plan {
     pub(crate) fn new(args: Args, mut target: Target) -> Self {
         let policies = &args.policies;
         let breaker = Breaker::new(&args);
-        let holds =
-            policies.retry.is_some() && breaker.as_ref().is_some_and(|breaker| !breaker.outside);
+        let gated = breaker.as_ref().is_some_and(|breaker| !breaker.outside);
+        let holds = policies
+            .retry
+            .as_ref()
+            .is_some_and(|retry| gated || (retry.before.is_some() && policies.deadline.is_some()));
         let verdicts = Verdicts::of_function(&args);
         let carrier = Carrier::new(policies);
         let arguments = Arguments::new(&args, &mut target);

@@ -187,3 +187,33 @@ fn a_breaker_is_found_however_it_is_named() {
     let own = format!("{}::with_defaults", module_path!());
     assert_eq!(counter(Kind::CircuitBreaker, &own, "success"), 1);
 }
+
+#[resilient(
+    deadline = "50ms",
+    retry(max = 3, backoff = constant("10ms"), jitter = none, before = std::future::pending::<()>().await),
+)]
+async fn stuck_hook(calls: &mut u32) -> Result<(), Fault> {
+    *calls += 1;
+    std::future::ready(Err(Fault::Down)).await
+}
+
+#[resilient(
+    order = [circuit_breaker, retry],
+    circuit_breaker(min_calls = 5),
+    retry(max = 3, backoff = constant("10ms"), jitter = none, attempt = n, before = log.push(n)),
+)]
+fn numbered(log: &mut Vec<u32>) -> Result<(), Fault> {
+    log.push(n * 10);
+    Err(Fault::Down)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_ends_with_the_deadline_and_knows_the_attempt_to_come() {
+    let (start, mut calls) = (tokio::time::Instant::now(), 0);
+    assert_eq!(stuck_hook(&mut calls).await, Err(Fault::Down));
+    assert_eq!((calls, start.elapsed()), (1, Duration::from_millis(50)));
+
+    let mut log = vec![];
+    assert_eq!(numbered(&mut log), Err(Fault::Down));
+    assert_eq!(log, [10, 2, 20, 3, 30]);
+}

@@ -64,7 +64,7 @@ fn or_answer(plan: &Plan, fallback: &Fallback, attempts: &Part) -> TokenStream {
         .breaker
         .as_ref()
         .is_some_and(|breaker| breaker.outside || plan.policies().retry.is_none());
-    let label = labelled.then(|| quote_spanned!(span=> '__resil:));
+    let label = labelled.then(|| quote_spanned!(span=> '__resil_call:));
     // A block, so that nothing of the attempts outlives them while the fallback runs.
     let block = quote_spanned!(at_body(plan)=> { #statements #value });
     let arms = match &fallback.answers {

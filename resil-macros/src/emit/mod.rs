@@ -8,6 +8,7 @@
 mod attempt;
 mod finish;
 mod judge;
+mod repeat;
 mod statics;
 
 use crate::body::Body;
@@ -63,7 +64,7 @@ fn body(plan: &Plan) -> TokenStream {
     let statics = statics::all(plan);
     let prelude = attempt::prelude(plan);
     let Part { statements, value } = match &plan.policies().retry {
-        Some(retry) => attempts(plan, retry.key()),
+        Some(retry) => repeat::attempts(plan, retry),
         None => once(plan),
     };
     let deadline = plan.policies().deadline.as_ref().map(|deadline| {
@@ -84,129 +85,6 @@ fn once(plan: &Plan) -> Part {
     let settle = settle(plan);
     let statements = quote!(#acquire #attempt #judge #settle);
     Part { statements, value: carried(plan).unwrap_or_else(|| outcome(plan)) }
-}
-
-/// Attempts in a loop, to the value that the carrier wants.
-fn attempts(plan: &Plan, key: &Ident) -> Part {
-    let (name, span) = (static_name(key), at(key));
-    let rt = plan.rt(span);
-    let start = quote_spanned!(span=> let mut __resil_attempts = #rt::Retry::start(&#name););
-    let outside = plan.breaker.as_ref().is_some_and(|breaker| breaker.outside);
-    let each = one_of_many(plan, outside);
-    if outside {
-        let acquire = acquire(plan, &refuse(plan));
-        let settle = settle(plan);
-        let statements = quote_spanned! {span=>
-            #acquire
-            #start
-            let (__resil_outcome, __resil_verdict) = loop { #each };
-            #settle
-        };
-        return Part { statements, value: outcome(plan) };
-    }
-    let held = plan
-        .holds
-        .then(|| quote_spanned!(span=> let mut __resil_held = ::core::option::Option::None;));
-    Part { statements: quote!(#start #held), value: quote_spanned!(span=> loop { #each }) }
-}
-
-/// What happens in each round of the loop.
-fn one_of_many(plan: &Plan, outside: bool) -> TokenStream {
-    let retry = plan.policies().retry.as_ref().expect("called for retry only");
-    let span = at(retry.key());
-    let rt = plan.rt(span);
-    let (acquire, settle) = if outside {
-        (TokenStream::new(), TokenStream::new())
-    } else {
-        (acquire(plan, &refuse_again(plan, span)), settle(plan))
-    };
-    let release = plan.holds.then(|| quote_spanned!(span=> #rt::release(&mut __resil_held);));
-    let rebind = attempt::rebind(plan);
-    let attempt = attempt::run(plan);
-    let judge = judge::outcome(plan);
-    let carry = carried(plan).map(|value| quote_spanned!(span=> let __resil_outcome = #value;));
-    let over = if outside {
-        quote_spanned!(span=> (__resil_outcome, __resil_verdict))
-    } else {
-        quote_spanned!(span=> __resil_outcome)
-    };
-    let deadline = deadline(plan);
-    let next = match retry.by() {
-        Some(delay) => quote_spanned! {span=>
-            #rt::Attempts::next_by(&mut __resil_attempts, __resil_judgement, #deadline, || #delay)
-        },
-        None => {
-            quote_spanned!(span=> #rt::Attempts::next(&mut __resil_attempts, __resil_judgement, #deadline))
-        }
-    };
-    let again = again(plan, span, &over);
-    quote_spanned! {span=>
-        #acquire
-        #release
-        #rebind
-        #attempt
-        #judge
-        #settle
-        #carry
-        match #next {
-            ::core::option::Option::Some(__resil_wait) => { #again }
-            ::core::option::Option::None => break #over,
-        }
-    }
-}
-
-/// Between two attempts: the outcome is put away, the wait is slept, the hook is run.
-fn again(plan: &Plan, span: Span, over: &TokenStream) -> TokenStream {
-    let retry = plan.policies().retry.as_ref().expect("called for retry only");
-    let rt = plan.rt(span);
-    let sleep = sleep(plan, span);
-    let discard = quote_spanned!(span=> #rt::discard(__resil_outcome););
-    let keep = quote_spanned!(span=> __resil_held = ::core::option::Option::Some(#over););
-    let put_away = if plan.holds { keep } else { discard };
-    let Some(hook) = &retry.before else {
-        return quote!(#put_away #sleep);
-    };
-    if plan.policies().deadline.is_some() {
-        // A hook that takes too long ends the call with what there is.
-        return quote_spanned! {span=>
-            #sleep
-            if ::core::result::Result::is_err(
-                &#rt::limited(&mut (), __resil_deadline, async { #hook; }).await
-            ) {
-                break #over;
-            }
-            #put_away
-        };
-    }
-    // In a closure or block of its own, so that no `break` or `return` of it meets our loop.
-    let hook = if plan.is_async() {
-        quote_spanned!(span=> #rt::attempt(&mut (), async { #hook; }).await;)
-    } else {
-        quote_spanned!(span=> #rt::call(&mut (), || { #hook; });)
-    };
-    quote!(#put_away #sleep #hook)
-}
-
-fn sleep(plan: &Plan, span: Span) -> TokenStream {
-    let rt = plan.rt(span);
-    if plan.is_async() {
-        quote_spanned!(span=> #rt::sleep(__resil_wait).await;)
-    } else {
-        quote_spanned!(span=> #rt::sleep_blocking(__resil_wait);)
-    }
-}
-
-/// The deadline that the waits of a retry keep to. The ambient one it knows by itself.
-fn deadline(plan: &Plan) -> TokenStream {
-    let limit = plan.policies().deadline.as_ref();
-    let key = limit.map(Row::key).or_else(|| plan.policies().retry.as_ref().map(Row::key));
-    let span = key.map_or_else(Span::mixed_site, at);
-    let rt = plan.rt(span);
-    if limit.is_some() {
-        quote_spanned!(span=> #rt::Limits::deadline(&__resil_deadline))
-    } else {
-        quote_spanned!(span=> #rt::Deadline::NEVER)
-    }
 }
 
 /// Asks the breaker, if there is one; `refused` is what becomes of `__resil_rejected`.
@@ -235,32 +113,7 @@ fn refuse(plan: &Plan) -> TokenStream {
         return quote_spanned!(at_body(plan)=> return #reject);
     }
     let value = finish::rejected(plan);
-    quote_spanned!(at_body(plan)=> break '__resil #value)
-}
-
-/// What becomes of a refusal inside of the loop.
-fn refuse_again(plan: &Plan, span: Span) -> TokenStream {
-    let rt = plan.rt(span);
-    let (deadline, sleep) = (deadline(plan), sleep(plan, span));
-    let refuse = if plan.policies().fallback.is_none() {
-        let reject = finish::reject(plan);
-        quote_spanned!(span=> return #reject)
-    } else {
-        let value = finish::rejected(plan);
-        quote_spanned!(span=> break #value)
-    };
-    quote_spanned! {span=>
-        match #rt::Attempts::refused(&mut __resil_attempts, __resil_rejected, #deadline) {
-            ::core::option::Option::Some(__resil_wait) => {
-                #sleep
-                continue;
-            }
-            ::core::option::Option::None => match __resil_held {
-                ::core::option::Option::Some(__resil_outcome) => break __resil_outcome,
-                ::core::option::Option::None => #refuse,
-            },
-        }
-    }
+    quote_spanned!(at_body(plan)=> break '__resil_call #value)
 }
 
 /// Gives the verdict to the breaker.
