@@ -2,9 +2,12 @@
 
 #![allow(unsafe_code)] // a global allocator is one
 
-use resil::{CircuitBreaker, State};
+use resil::{CircuitBreaker, Event, Observer, ObserverAlreadySet, Reason, State, resilient, set_observer};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::pin::pin;
+use std::task::Poll;
+use tests::{Fault, breaker_of, poll_once};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -60,4 +63,131 @@ fn a_permit_by_hand_never_allocates_whatever_comes_of_it() {
     };
     assert_eq!(allocations(calls), 0);
     assert_eq!(BREAKER.state(), State::Open, "so some of them were refused");
+}
+
+// ---- through the attribute ------------------------------------------------------------------------------------------------
+
+fn outcome(good: bool) -> Result<u32, Fault> {
+    if good { Ok(1) } else { Err(Fault::Mine) }
+}
+
+#[resilient(
+    fallback(error = |error| Err(error)),
+    retry(max = 3, backoff = constant("0s"), jitter = none, on = Err(Fault::Down(_))),
+    circuit_breaker(window = 1024, min_calls = 1024),
+    name = "sync"
+)]
+fn blocking(good: bool) -> Result<u32, Fault> {
+    outcome(good)
+}
+
+#[resilient(
+    fallback(error = |error| Err(error)),
+    deadline = "1h",
+    retry(max = 3, backoff = constant("0s"), jitter = none, on = Err(Fault::Down(_))),
+    circuit_breaker(window = 1024, min_calls = 1024),
+    timeout = "10m",
+    name = "async"
+)]
+async fn ready(good: bool) -> Result<u32, Fault> {
+    outcome(good)
+}
+
+fn polled<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = poll_once(future.as_mut()) {
+            return output;
+        }
+    }
+}
+
+/// Checks that `call` does not allocate, once the thread has its stripe and the timer its room.
+fn allocates_nothing<R: PartialEq + std::fmt::Debug>(call: impl Fn() -> R, expected: &R) {
+    for _ in 0..10 {
+        assert_eq!(call(), *expected);
+    }
+    let calls = || (0..1_000).for_each(|_| assert_eq!(call(), *expected));
+    assert_eq!(allocations(calls), 0);
+}
+
+#[test]
+fn a_guarded_call_that_succeeds_or_fails_never_allocates() {
+    allocates_nothing(|| blocking(true), &Ok(1));
+    allocates_nothing(|| polled(ready(true)), &Ok(1));
+    // Below min_calls, so that none is refused.
+    let failures = || (0..100).for_each(|_| assert_eq!((blocking(false), polled(ready(false))), (Err(Fault::Mine), Err(Fault::Mine))));
+    assert_eq!(allocations(failures), 0);
+}
+
+#[test]
+fn a_refusal_never_allocates() {
+    #[resilient(retry(max = 3), circuit_breaker, name = "refusing")]
+    fn blocking() -> Result<u32, Fault> {
+        Ok(1)
+    }
+    #[resilient(deadline = "1h", retry(max = 3), circuit_breaker, timeout = "10m", name = "refusing_async")]
+    async fn asynchronous() -> Result<u32, Fault> {
+        Ok(1)
+    }
+    let reason = |refused: Result<u32, Fault>| refused.unwrap_err().refusal().map(|refused| refused.reason());
+    for name in ["refusing", "refusing_async"] {
+        breaker_of(name).force_open();
+    }
+    allocates_nothing(|| reason(blocking()), &Some(Reason::CircuitOpen));
+    allocates_nothing(|| reason(polled(asynchronous())), &Some(Reason::CircuitOpen));
+}
+
+#[test]
+fn a_retry_without_a_wait_never_allocates() {
+    #[resilient(retry(max = 3, backoff = constant("0s"), jitter = none), name = "retrying")]
+    fn blocking(calls: &Cell<u32>) -> Result<u32, Fault> {
+        calls.set(calls.get() + 1);
+        if calls.get() % 3 == 0 { Ok(3) } else { Err(Fault::Down(1)) }
+    }
+    #[resilient(retry(max = 3, backoff = constant("0s"), jitter = none), timeout = "10m", name = "retrying_async")]
+    async fn asynchronous(calls: &Cell<u32>) -> Result<u32, Fault> {
+        blocking(calls)
+    }
+    let calls = Cell::new(0);
+    allocates_nothing(|| blocking(&calls), &Ok(3));
+    allocates_nothing(|| polled(asynchronous(&calls)), &Ok(3));
+}
+
+#[test]
+fn a_timeout_that_does_not_fire_never_allocates() {
+    #[resilient(
+        deadline = "1h",
+        retry(max = 3),
+        circuit_breaker(slow_call = "1m"),
+        timeout = "10m",
+        name = "pending"
+    )]
+    async fn pending() -> Result<u32, Fault> {
+        let mut polls = 0;
+        std::future::poll_fn(|_| {
+            polls += 1;
+            if polls < 3 { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
+        Ok(1)
+    }
+    allocates_nothing(|| polled(pending()), &Ok(1));
+    let abandoned = || {
+        for _ in 0..1_000 {
+            assert!(poll_once(pin!(pending())).is_pending());
+        }
+    };
+    assert_eq!(allocations(abandoned), 0, "nor does a call that is dropped");
+}
+
+#[test]
+fn rg11_observers_do_not_pile_up() {
+    struct Deaf;
+    impl Observer for Deaf {
+        fn event(&self, _event: &Event) {}
+    }
+    set_observer(&Deaf).expect("the first");
+    let many = || (0..1_000_000).for_each(|_| assert_eq!(set_observer(&Deaf), Err(ObserverAlreadySet)));
+    assert_eq!(allocations(many), 0);
 }

@@ -2,9 +2,12 @@
 
 #![cfg(target_os = "linux")] // reads its own memory by way of the kernel
 
-use resil::CircuitBreaker;
+use resil::{CircuitBreaker, Kind, Policy, Retry, catalog, resilient};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::pin::pin;
+use std::task::Poll;
+use tests::{Fault, breaker_of, poll_once};
 
 /// The memory of a value as it is now, read from outside.
 fn bytes_of<T>(value: &'static T) -> Vec<u8> {
@@ -47,4 +50,56 @@ fn a_failure_does_write() {
     static BREAKER: CircuitBreaker = CircuitBreaker::builder("ailing").build();
     let changed = lines_changed(&BREAKER, || BREAKER.acquire().expect("closed").failure());
     assert!(changed.len() > 1, "the word, the window and a count: {changed:?}");
+}
+
+// ---- through the attribute ------------------------------------------------------------------------------------------------
+
+#[resilient(fallback = |_| Ok(0), retry(max = 3), circuit_breaker, name = "sync")]
+fn blocking(good: bool) -> Result<u32, Fault> {
+    if good { Ok(1) } else { Err(Fault::Mine) }
+}
+
+#[resilient(fallback = |_| Ok(0), retry(max = 3), circuit_breaker, timeout = "1s", name = "async")]
+async fn asynchronous(good: bool) -> Result<u32, Fault> {
+    if good { Ok(1) } else { Err(Fault::Mine) }
+}
+
+/// The policy of this type and name.
+fn policy<P: Policy>(kind: Kind, name: &str) -> &'static P {
+    catalog().find(kind, name).expect("it is listed").downcast().expect("of this type")
+}
+
+/// That healthy calls of this function write one line of its breaker, one of its retry, and nothing else.
+fn writes_two_lines(name: &'static str, call: fn()) {
+    let (breaker, retry) = (breaker_of(name), policy::<Retry>(Kind::Retry, name));
+    let changed = move || {
+        call(); // the thread takes its stripe
+        let calls = move || (0..10_000).for_each(|_| call());
+        let mut in_retry = Vec::new();
+        let in_breaker = lines_changed(breaker, || in_retry = lines_changed(retry, calls));
+        (in_breaker, in_retry)
+    };
+    (0..100).for_each(|_| call()); // until the window is full of successes
+    let mine = changed();
+    let theirs = std::thread::spawn(changed).join().unwrap();
+    for (of_breaker, of_retry) in [&mine, &theirs] {
+        assert_eq!((of_breaker.len(), of_retry.len()), (1, 1), "counts of one thread");
+    }
+    assert!(mine.0 != theirs.0 && mine.1 != theirs.1, "and each thread has its own");
+}
+
+#[test]
+fn ten_thousand_healthy_calls_of_a_guarded_function_write_the_counts_of_their_thread_only() {
+    writes_two_lines("sync", || assert_eq!(blocking(true), Ok(1)));
+}
+
+#[test]
+fn ten_thousand_healthy_calls_of_an_async_function_write_the_counts_of_their_thread_only() {
+    let timeout = policy::<resil::Timeout>(Kind::Timeout, "async");
+    let fallback = catalog().find(Kind::Fallback, "async").expect("it is listed");
+    let changed = lines_changed(timeout, || {
+        writes_two_lines("async", || assert_eq!(poll_once(pin!(asynchronous(true))), Poll::Ready(Ok(1))));
+    });
+    assert_eq!(changed, [0; 0], "a body that is ready asks nothing of the timeout");
+    assert!(fallback.counters().iter().all(|counter| counter.value == 0));
 }
