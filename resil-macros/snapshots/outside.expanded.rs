@@ -84,7 +84,7 @@ impl Shop {
         };
         let __resil_ended = {
             use ::resil::__private::EndedAs as _;
-            __resil_ended.cause()
+            __resil_ended.__resil_cause()
         };
         match __resil_ended {
             ::core::result::Result::Ok(__resil_outcome) => __resil_outcome,

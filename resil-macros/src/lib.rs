@@ -21,6 +21,8 @@ mod policies;
 mod registry;
 #[cfg(test)]
 mod snapshots;
+#[cfg(test)]
+mod stages;
 mod syntax;
 mod target;
 mod values;

@@ -89,6 +89,7 @@ mod hostile {
         fn ran(self) {}
         fn limit(self) {}
         fn deadline(self) {}
+        fn cause(self) {}
         fn give(self) {}
         fn take(self) {}
         fn classify(self) {}

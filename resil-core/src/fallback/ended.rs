@@ -3,7 +3,7 @@
 //! Invariant: an outcome that is not to be answered for comes out as it went in. Ignored and aborted outcomes never are.
 //!
 //! Which of the three readings of a return type applies is settled by method lookup: the inherent methods for
-//! `Result` and `Option` come before the trait for all the rest.
+//! `Result` and `Option` come before the trait for all the rest. The name is one that no trait in the user's scope has.
 
 use super::Cause;
 use crate::contract::{Judgement, Rejected, Verdict};
@@ -24,7 +24,7 @@ impl<T, E> Ended<Result<T, E>> {
     /// # Errors
     /// The cause.
     #[inline]
-    pub fn cause(self) -> Result<Result<T, E>, Cause<E>> {
+    pub fn __resil_cause(self) -> Result<Result<T, E>, Cause<E>> {
         match self {
             Self::Returned(Err(error), judgement) if judgement.falls_back() => {
                 Err(Cause::Error(error))
@@ -41,7 +41,7 @@ impl<T> Ended<Option<T>> {
     /// # Errors
     /// The cause.
     #[inline]
-    pub fn cause(self) -> Result<Option<T>, Cause<()>> {
+    pub fn __resil_cause(self) -> Result<Option<T>, Cause<()>> {
         match self {
             Self::Returned(None, judgement) if answers_for_none(judgement) => Err(Cause::Error(())),
             Self::Returned(outcome, _) => Ok(outcome),
@@ -66,12 +66,12 @@ pub trait EndedAs<R> {
     ///
     /// # Errors
     /// The cause.
-    fn cause(self) -> Result<R, Cause<Infallible>>;
+    fn __resil_cause(self) -> Result<R, Cause<Infallible>>;
 }
 
 impl<R> EndedAs<R> for Ended<R> {
     #[inline]
-    fn cause(self) -> Result<R, Cause<Infallible>> {
+    fn __resil_cause(self) -> Result<R, Cause<Infallible>> {
         match self {
             Self::Returned(outcome, _) => Ok(outcome),
             Self::Rejected(rejected) => Err(Cause::Rejected(rejected)),
@@ -90,11 +90,14 @@ mod tests {
     #[test]
     fn f02_a_fallback_answers_for_refusals_and_failures() {
         assert_eq!(
-            Ended::<Result<u8, &str>>::Rejected(TIMED_OUT).cause(),
+            Ended::<Result<u8, &str>>::Rejected(TIMED_OUT).__resil_cause(),
             Err(Cause::Rejected(TIMED_OUT))
         );
         for judgement in [Judgement::FAILURE, Judgement::TRANSIENT] {
-            assert_eq!(Ended::Returned(DECLINED, judgement).cause(), Err(Cause::Error("declined")));
+            assert_eq!(
+                Ended::Returned(DECLINED, judgement).__resil_cause(),
+                Err(Cause::Error("declined"))
+            );
         }
     }
 
@@ -103,28 +106,42 @@ mod tests {
         for judgement in
             [Judgement::IGNORED, Judgement::TRANSIENT.ignore(), Judgement::TRANSIENT.abort()]
         {
-            assert_eq!(Ended::Returned(DECLINED, judgement).cause(), Ok(DECLINED), "{judgement:?}");
-            assert_eq!(Ended::Returned(None::<u8>, judgement).cause(), Ok(None), "{judgement:?}");
+            assert_eq!(
+                Ended::Returned(DECLINED, judgement).__resil_cause(),
+                Ok(DECLINED),
+                "{judgement:?}"
+            );
+            assert_eq!(
+                Ended::Returned(None::<u8>, judgement).__resil_cause(),
+                Ok(None),
+                "{judgement:?}"
+            );
         }
     }
 
     #[test]
     fn r13_a_value_that_counts_as_a_failure_is_returned_itself() {
         let unavailable: Result<u16, &str> = Ok(503);
-        assert_eq!(Ended::Returned(unavailable, Judgement::TRANSIENT).cause(), Ok(unavailable));
-        assert_eq!(Ended::Returned(Some(503), Judgement::TRANSIENT).cause(), Ok(Some(503)));
+        assert_eq!(
+            Ended::Returned(unavailable, Judgement::TRANSIENT).__resil_cause(),
+            Ok(unavailable)
+        );
+        assert_eq!(Ended::Returned(Some(503), Judgement::TRANSIENT).__resil_cause(), Ok(Some(503)));
     }
 
     #[test]
     fn none_is_answered_for_whether_or_not_a_pattern_calls_it_a_failure() {
         for judgement in [Judgement::SUCCESS, Judgement::FAILURE, Judgement::TRANSIENT] {
-            assert_eq!(Ended::Returned(None::<u8>, judgement).cause(), Err(Cause::Error(())));
+            assert_eq!(
+                Ended::Returned(None::<u8>, judgement).__resil_cause(),
+                Err(Cause::Error(()))
+            );
         }
         assert_eq!(
-            Ended::<Option<u8>>::Rejected(TIMED_OUT).cause(),
+            Ended::<Option<u8>>::Rejected(TIMED_OUT).__resil_cause(),
             Err(Cause::Rejected(TIMED_OUT))
         );
-        assert_eq!(Ended::Returned(Some(1), Judgement::SUCCESS).cause(), Ok(Some(1)));
+        assert_eq!(Ended::Returned(Some(1), Judgement::SUCCESS).__resil_cause(), Ok(Some(1)));
     }
 
     /// A return type that is opaque to the caller.
@@ -134,9 +151,12 @@ mod tests {
 
     #[test]
     fn a_plain_return_type_is_answered_for_only_when_it_was_refused() {
-        assert_eq!(Ended::Returned(7, Judgement::FAILURE).cause(), Ok(7));
-        assert_eq!(Ended::<u8>::Rejected(TIMED_OUT).cause(), Err(Cause::Rejected(TIMED_OUT)));
+        assert_eq!(Ended::Returned(7, Judgement::FAILURE).__resil_cause(), Ok(7));
+        assert_eq!(
+            Ended::<u8>::Rejected(TIMED_OUT).__resil_cause(),
+            Err(Cause::Rejected(TIMED_OUT))
+        );
         let ended: Ended<_> = Ended::Returned(opaque(), Judgement::SUCCESS);
-        assert_eq!(ended.cause().map(Iterator::count), Ok(2));
+        assert_eq!(ended.__resil_cause().map(Iterator::count), Ok(2));
     }
 }

@@ -41,7 +41,7 @@ mod count {
 /// static QUOTE: Fallback = Fallback::builder("quote").build();
 ///
 /// let ended = Ended::Returned(Err::<u32, _>("down"), Judgement::FAILURE);
-/// let outcome = match ended.cause() {
+/// let outcome = match ended.__resil_cause() {
 ///     Ok(outcome) => outcome,
 ///     Err(cause) => {
 ///         QUOTE.ran(&cause);
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn f03_the_fallback_gets_the_original_and_its_own_outcome_is_the_calls() {
         fn answered(ended: Ended<Result<u8, String>>) -> Result<u8, String> {
-            match ended.cause() {
+            match ended.__resil_cause() {
                 Ok(outcome) => outcome,
                 Err(cause) => Err(format!("nothing cached after: {cause}")),
             }

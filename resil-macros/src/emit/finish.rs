@@ -81,7 +81,7 @@ fn or_answer(plan: &Plan, fallback: &Fallback, attempts: &Part) -> TokenStream {
         }
     };
     let (carrier, cause) = if plan.carrier == Carrier::Ended {
-        let cause = quote_spanned!(span=> let __resil_ended = { use #rt::EndedAs as _; __resil_ended.cause() };);
+        let cause = quote_spanned!(span=> let __resil_ended = { use #rt::EndedAs as _; __resil_ended.__resil_cause() };);
         (quote_spanned!(span=> #rt::Ended<#returns>), Some(cause))
     } else {
         (quote_spanned!(span=> ::core::result::Result<#returns, #rt::Rejected>), None)
