@@ -36,15 +36,15 @@
 //! A refusal inside an error (of a guarded function that was called) is nobody's failure.
 
 #[doc(inline)]
+pub use resil_core::time::warm_up;
+#[doc(inline)]
 pub use resil_core::{
     Backoff, BreakerOptions, Catalog, Cause, CircuitBreaker, CircuitBreakerBuilder, Classify,
     Counter, Deadline, Entry, Event, InvalidOption, Jitter, Judgement, Kind, Location, Observer,
     ObserverAlreadySet, Permit, Policy, Problem, Ratio, Reason, Rejected, Retry, Setting, State,
-    Stop, Timeout, TripReason, Value, Verdict, Window, catalog, observer_panics, register,
-    set_observer,
+    Stop, Timeout, TripReason, Value, Verdict, Window, catalog, observer_loops, observer_panics,
+    register, set_observer,
 };
-#[doc(inline)]
-pub use resil_core::time::warm_up;
 #[doc(inline)]
 pub use resil_macros::{Classify, resilient};
 

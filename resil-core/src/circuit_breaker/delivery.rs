@@ -3,9 +3,9 @@
 //! Invariant: each transition raises the generation by one and is handed in once, so the order is known however late a
 //! winner comes to tell. Whoever finds a telling under way leaves its event there; one thread tells them all, in order of
 //! generation, so the last event heard names the state. An observer may call back into the breaker: what
-//! that causes is queued behind it, not nested in it.
+//! that causes is queued behind it, not nested in it, and goes only so deep.
 
-use crate::contract::{Event, emit};
+use crate::contract::{Event, depth, emit_at};
 use crate::sync::fixed::{Mutex, PoisonError};
 
 /// Generations are counted modulo this.
@@ -19,7 +19,14 @@ struct Queue {
     next: u32,
     telling: bool,
     /// Came while another was told, or before its turn.
-    waiting: Vec<(u32, Event)>,
+    waiting: Vec<Told>,
+}
+
+struct Told {
+    generation: u32,
+    /// How deep in the observer's own doings it happened.
+    depth: u32,
+    event: Event,
 }
 
 impl Delivery {
@@ -31,20 +38,21 @@ impl Delivery {
     /// Tells `event`, the transition to `generation`, when it is its turn.
     pub(super) fn hand_in(&self, generation: u32, event: Event) {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let event = Told { generation, depth: depth(), event };
         let mut queue = lock();
         if queue.telling || queue.next != generation {
-            queue.waiting.push((generation, event));
+            queue.waiting.push(event);
             return;
         }
         queue.telling = true;
         let mut told = Some(event);
-        while let Some(event) = told {
+        while let Some(Told { depth, event, .. }) = told {
             queue.next = (queue.next + 1) % GENERATIONS;
             drop(queue);
-            emit(&event);
+            emit_at(depth, &event);
             queue = lock();
-            let due = queue.waiting.iter().position(|(generation, _)| *generation == queue.next);
-            told = due.map(|index| queue.waiting.swap_remove(index).1);
+            let due = queue.waiting.iter().position(|told| told.generation == queue.next);
+            told = due.map(|index| queue.waiting.swap_remove(index));
         }
         queue.telling = false;
     }

@@ -24,10 +24,10 @@ pub(crate) use judge::carries_refusal;
 pub use judge::{Judge, Probe};
 pub use limited::{Limited, limited};
 pub use observe::{
-    Event, Observer, ObserverAlreadySet, State, Stop, TripReason, Window, observer_panics,
-    set_observer,
+    Event, Observer, ObserverAlreadySet, State, Stop, TripReason, Window, observer_loops,
+    observer_panics, set_observer,
 };
-pub(crate) use observe::{emit, has_observer};
+pub(crate) use observe::{depth, emit, emit_at, has_observer};
 pub use policy::{Counter, InvalidOption, Kind, Location, Policy, Setting, Value};
 #[cfg(all(test, not(resil_loom)))]
 pub(crate) use recorded::recorded;

@@ -1,11 +1,13 @@
 //! Cold events, and the one observer that hears them.
 //!
 //! Invariant: an observer changes no call. It is asked for only where something rare happens (a transition, a
-//! refusal, a retry, a timeout, a fallback), one load when none is set; if it panics, the panic is caught and counted.
+//! refusal, a retry, a timeout, a fallback), one load when none is set; if it panics, the panic is caught and counted; what it
+//! causes itself is told a few deep and no further.
 
 use super::Rejected;
 use crate::sync::Ordering;
 use crate::sync::fixed::{AtomicU64, OnceLock};
+use core::cell::Cell;
 use core::fmt;
 use core::time::Duration;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -161,7 +163,8 @@ pub enum Stop {
 
 /// Hears the rare events of every policy in the process.
 ///
-/// Called on the thread where it happened. It must not block: the call waits for it. It may call back into the policy.
+/// Called on the thread where it happened. It must not block: the call waits for it. It may call back into the policy; what
+/// it causes is told as well, four deep at most ([`observer_loops`]).
 pub trait Observer: Sync {
     /// Something happened.
     fn event(&self, event: &Event);
@@ -169,6 +172,7 @@ pub trait Observer: Sync {
 
 static OBSERVER: OnceLock<&'static dyn Observer> = OnceLock::new();
 static PANICS: AtomicU64 = AtomicU64::new(0);
+static LOOPS: AtomicU64 = AtomicU64::new(0);
 
 /// An observer was set before; it stays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -196,18 +200,51 @@ pub fn observer_panics() -> u64 {
     PANICS.load(Ordering::Relaxed)
 }
 
+/// How many events were not told, because the observer itself had caused them, four deep.
+pub fn observer_loops() -> u64 {
+    // ORDERING: Relaxed, a count that nothing is derived from.
+    LOOPS.load(Ordering::Relaxed)
+}
+
 /// Whether anybody listens.
 #[inline]
 pub(crate) fn has_observer() -> bool {
     OBSERVER.get().is_some()
 }
 
+/// How many events deep the observer's own doings go until they are told no more: an observer that answers every transition
+/// by two others would otherwise never return.
+const DEEPEST: u32 = 4;
+
+thread_local! {
+    /// 0, or one more than the depth of the event that this thread tells just now.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// How deep what happens on this thread is: 0, unless the observer does it.
+pub(crate) fn depth() -> u32 {
+    DEPTH.get()
+}
+
 /// Tells the observer, if one is set. Never panics.
 #[cold]
 pub(crate) fn emit(event: &Event) {
+    emit_at(depth(), event);
+}
+
+/// Tells the observer of what happened `depth` deep, if one is set. Never panics.
+pub(crate) fn emit_at(depth: u32, event: &Event) {
     let Some(observer) = OBSERVER.get() else { return };
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| observer.event(event))) {
-        // ORDERING: Relaxed, as above.
+    if depth > DEEPEST {
+        // ORDERING: Relaxed, as where it is read.
+        LOOPS.fetch_add(1, Ordering::Relaxed);
+        return;
+    }
+    let outer = DEPTH.replace(depth + 1);
+    let told = catch_unwind(AssertUnwindSafe(|| observer.event(event)));
+    DEPTH.set(outer);
+    if let Err(payload) = told {
+        // ORDERING: Relaxed, as where it is read.
         PANICS.fetch_add(1, Ordering::Relaxed);
         // The payload's own destructor may panic as well.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
