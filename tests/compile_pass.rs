@@ -7,6 +7,8 @@
 
 #[path = "compile_pass/arguments.rs"]
 mod arguments;
+#[path = "compile_pass/attributes.rs"]
+mod attributes;
 #[path = "compile_pass/classified.rs"]
 mod classified;
 #[path = "compile_pass/exits.rs"]

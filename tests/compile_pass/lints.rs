@@ -94,14 +94,14 @@ fn mc15_lints_of_the_body_still_fire() {
 #[inline]
 #[cfg_attr(all(), resilient(circuit_breaker = "calm", fallback = value(0)))]
 #[doc(alias = "another")]
-fn attributed(#[cfg(all())] n: u8, #[cfg(any())] n: u16) -> u8 {
+fn attributed(#[cfg(test)] n: u8, #[cfg(any())] n: u16) -> u8 {
     #![allow(clippy::let_and_return)]
     let same = n;
     same
 }
 
 #[resilient(circuit_breaker = "calm", fallback = value(0))]
-async fn attributed_async(#[cfg(all())] n: Vec<u8>, #[cfg(any())] m: Vec<u16>) -> usize {
+async fn attributed_async(#[cfg(test)] n: Vec<u8>, #[cfg(any())] m: Vec<u16>) -> usize {
     #![allow(clippy::let_and_return)]
     std::future::ready(()).await;
     #[cfg(any())]
