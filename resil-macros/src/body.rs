@@ -99,16 +99,25 @@ fn item(trees: &[TokenTree]) -> Option<usize> {
 }
 
 fn mention(tokens: TokenStream, into: &mut HashSet<String>) {
-    for tree in tokens {
+    let trees: Vec<_> = tokens.into_iter().collect();
+    for (at, tree) in trees.iter().enumerate() {
         match tree {
-            TokenTree::Ident(ident) => {
+            TokenTree::Ident(ident) if !is_member(&trees, at) => {
                 into.insert(ident.unraw().to_string());
             }
             TokenTree::Group(group) => mention(group.stream(), into),
             TokenTree::Literal(literal) => mention_in_format(&literal.to_string(), into),
-            TokenTree::Punct(_) => {}
+            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
         }
     }
+}
+
+/// Whether the identifier names a field, a method or part of a path, and so no variable.
+fn is_member(trees: &[TokenTree], at: usize) -> bool {
+    let is = |back: usize, c| at.checked_sub(back).is_some_and(|at| is_punct(&trees[at], c));
+    let after = |ahead: usize, c| trees.get(at + ahead).is_some_and(|tree| is_punct(tree, c));
+    let behind_dot = is(1, '.') && !is(2, '.');
+    behind_dot || (is(1, ':') && is(2, ':')) || (after(1, ':') && after(2, ':'))
 }
 
 /// The names behind each `{` of a format string, and before each `$` in it.
@@ -182,5 +191,16 @@ mod tests {
             assert!(body.mentions(&format_ident!("{name}")), "{name}");
         }
         assert!(!body.mentions(&format_ident!("h")));
+    }
+
+    #[test]
+    fn fields_methods_and_paths_are_no_variables() {
+        let body = body(quote! { x.field.method(); module::function::<T>(); ..range; a..=b });
+        for name in ["x", "range", "a", "b"] {
+            assert!(body.mentions(&format_ident!("{name}")), "{name}");
+        }
+        for name in ["field", "method", "module", "function"] {
+            assert!(!body.mentions(&format_ident!("{name}")), "{name}");
+        }
     }
 }

@@ -134,11 +134,11 @@ pub(crate) struct Binding<'a> {
 pub(crate) enum BindingKind {
     /// A value of its own.
     Value,
-    /// Part of a value, taken out by a pattern.
+    /// Part of a value, taken out by the outermost pattern: deeper ones may go through a reference unseen.
     Part,
     /// A `&mut` that was written as such.
     Exclusive,
-    /// A `&` that was written as such, or a binding by reference.
+    /// A `&` that was written as such, or what may be a binding by reference.
     Shared,
 }
 
@@ -153,6 +153,7 @@ pub(crate) fn bindings(sig: &Signature) -> Vec<Binding<'_>> {
                 if let Pat::Ident(PatIdent {
                     by_ref: None, mutability, ident, subpat: None, ..
                 }) = &*typed.pat
+                    && !is_constant(ident)
                 {
                     found.push(Binding {
                         name: ident.clone(),
@@ -161,7 +162,8 @@ pub(crate) fn bindings(sig: &Signature) -> Vec<Binding<'_>> {
                         attrs,
                     });
                 } else {
-                    let mut parts = Parts { attrs, found: &mut found };
+                    let lent = kind_of(&typed.ty) != BindingKind::Value;
+                    let mut parts = Parts { attrs, lent, depth: 0, found: &mut found };
                     parts.visit_pat(&typed.pat);
                 }
             }
@@ -197,20 +199,33 @@ fn kind_of(ty: &Type) -> BindingKind {
     }
 }
 
+/// `None` and unit structs look like bindings.
+fn is_constant(name: &Ident) -> bool {
+    name.unraw().to_string().starts_with(char::is_uppercase)
+}
+
 struct Parts<'a, 'b> {
     attrs: Vec<&'a Attribute>,
+    /// The whole is a reference.
+    lent: bool,
+    depth: u32,
     found: &'b mut Vec<Binding<'a>>,
 }
 
 impl<'ast> Visit<'ast> for Parts<'_, '_> {
+    fn visit_pat(&mut self, pat: &'ast Pat) {
+        self.depth += 1;
+        visit::visit_pat(self, pat);
+        self.depth -= 1;
+    }
+
     fn visit_pat_ident(&mut self, pat: &'ast PatIdent) {
-        // `None` and unit structs look like bindings.
-        let is_binding = !pat.ident.unraw().to_string().starts_with(char::is_uppercase);
-        if is_binding {
+        if !is_constant(&pat.ident) {
+            let by_value = pat.by_ref.is_none() && !self.lent && self.depth == 2;
             self.found.push(Binding {
                 name: pat.ident.clone(),
                 mutable: pat.mutability.is_some(),
-                kind: if pat.by_ref.is_some() { BindingKind::Shared } else { BindingKind::Part },
+                kind: if by_value { BindingKind::Part } else { BindingKind::Shared },
                 attrs: self.attrs.clone(),
             });
         }

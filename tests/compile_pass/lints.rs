@@ -19,6 +19,13 @@ mod kept {
         std::future::ready(Ok(())).await
     }
 
+    /// Names of fields and paths are no use of an argument.
+    #[expect(unused_variables)]
+    #[resilient(circuit_breaker = "calm")]
+    pub(super) async fn named_like_a_field(start: Vec<u8>) -> Result<usize, Fault> {
+        std::future::ready(Ok((1..2).start)).await
+    }
+
     #[expect(unused_mut)]
     #[resilient(circuit_breaker = "calm")]
     pub(super) fn mutable(mut n: u8) -> Result<u8, Fault> {
@@ -80,6 +87,7 @@ mod kept {
 fn mc15_lints_of_the_body_still_fire() {
     assert_eq!(kept::argument(1), Ok(()));
     assert_eq!(ready(kept::argument_async(1)), Ok(()));
+    assert_eq!(ready(kept::named_like_a_field(vec![])), Ok(1));
     assert_eq!(kept::mutable(1), Ok(1));
     assert_eq!(ready(kept::mutable_async(vec![])), Ok(0));
     assert_eq!(kept::must_use(), Ok(()));

@@ -60,6 +60,27 @@ async fn named_in_a_string(cell: Cell<u8>) -> Result<String, Fault> {
     Ok(format!("{cell:?}"))
 }
 
+/// Patterns that go through a reference, and one that binds nothing.
+#[resilient(circuit_breaker = "calm", retry(max = 2))]
+async fn patterns(
+    (left, right): &(String, String),
+    Pair((a, b), c): Pair<'_>,
+    Unit: Unit,
+) -> Result<usize, Fault> {
+    std::future::ready(()).await;
+    Ok(left.len() + right.len() + a.len() + b.len() + usize::from(c.get()) + (Unit, 0).1)
+}
+
+struct Pair<'a>(&'a (String, String), Cell<u8>);
+struct Unit;
+
+#[test]
+fn mc20_patterns_keep_how_they_bind() {
+    let strings = ("a".to_owned(), "bc".to_owned());
+    let pair = Pair(&strings, Cell::new(1));
+    assert_eq!(ready(is_send(patterns(&strings, pair, Unit))), Ok(7));
+}
+
 #[test]
 fn mc20_owned_arguments_need_not_be_sync() {
     let (sender, receiver) = channel();
