@@ -29,7 +29,56 @@ mod values;
 
 use proc_macro::TokenStream;
 
-/// Guards a function by the policies that are named in the parentheses.
+/// Guards a function: its body runs inside of the policies that are named in the parentheses.
+///
+/// Goes on `fn` and `async fn`, free or as methods. The signature stays as it is. Keys come in any order; what is not
+/// written costs nothing.
+///
+/// | key | written as | what it does |
+/// |---|---|---|
+/// | `circuit_breaker` | `= "name"`, `= path::to::STATIC`, `("name", failure = PAT, ignore = PAT)`, `(window = 100, …)`, alone | stops calling what keeps failing |
+/// | `retry` | `(max = 3, backoff = …, jitter = …, on = PAT, abort = PAT, …)`, alone | calls again after a failure |
+/// | `timeout` | `= "200ms"`, `(after = expr)` | limits one attempt (async) |
+/// | `deadline` | `= "1s"` | limits the whole call (async) |
+/// | `fallback` | `= path`, `= \|cause\| expr`, `= value(expr)`, `(rejected = …, timeout = …, error = …)` | answers in place of what failed |
+/// | `failure`, `ignore` | `= PAT` | what counts as failed, what is no vote, for every policy |
+/// | `classify` | alone | in a generic function: asks the error type, and adds the bound |
+/// | `clone` | `(arg, …)` | clones these arguments while a later attempt is possible |
+/// | `order` | `= [circuit_breaker, retry]` | outermost first; names exactly the policies that are there |
+/// | `name` | `= "…"` | what the catalogue calls the policies of this function |
+/// | `registry` | `= path::to::module` | where names live; `crate::policies` if not written |
+/// | `crate` | `= path` | where `resil` is, if it was renamed or re-exported |
+/// | `allow` | `(rule_id, …)` | silences advice of the compile-time checks |
+/// | `idempotent` | alone | the body may be repeated |
+///
+/// A pattern is matched by reference against what the body returned, and may have an `if`. Of several that match, `abort`
+/// comes before `ignore`, `ignore` before `on` and `failure`; what none matches is judged by its type: `Classify` if the
+/// error implements it, else any `Err` is a failure.
+///
+/// The default order is fallback, deadline, retry, circuit breaker, timeout, body.
+///
+/// # Options
+/// A duration is a number and `ns`, `us`, `ms`, `s`, `m`, `h` or `d`, in quotes; a share is `"50%"` or `0.5`.
+///
+/// | of | option | default |
+/// |---|---|---|
+/// | `circuit_breaker` | `window`, 1 to 1024 calls | 100 |
+/// | | `min_calls`, 1 to `window`: outcomes before a rate counts | 20, or the window if that is smaller |
+/// | | `failure_rate`: opens at this share | `"50%"` |
+/// | | `slow_call`, `slow_rate`: what is slow, and at which share it opens | off, `"100%"` |
+/// | | `open_for`: a duration or `exponential(d, factor = 2, cap = d)`, spread by `jitter` | `"10s"`, not spread |
+/// | | `max_open_for` | `"5m"` |
+/// | | `probes`, 1 to 511 | 3 |
+/// | | `probe_timeout` | `open_for`, at least `"10s"` |
+/// | `retry` | `max` or `max_attempts` with the first call, or `max_retries` without it; `unlimited` | 3 attempts |
+/// | | `backoff`: `constant(d)`, `linear(d, cap = d)`, `exponential(d, factor = 2, cap = d)`, `table(d, …)`, `by(expr)` | `exponential("50ms", cap = "1s")` |
+/// | | `jitter`: `full`, `equal`, `decorrelated`, `plus_minus(share)`, `none` | `full` |
+/// | | `on`, `abort`: patterns | every failure, none |
+/// | | `on_timeout`, `on_rejected` | true, false |
+/// | | `within`: no attempt starts after this | none |
+/// | | `before`: an expression that runs before each further attempt | none |
+/// | | `attempt`: the name of the attempt's number, from 1 | none |
+/// | | `max_pushback`: the longest `retry_after` of the callee that is followed | `"10s"` |
 #[proc_macro_attribute]
 pub fn resilient(args: TokenStream, item: TokenStream) -> TokenStream {
     fallback::guarded(args.into(), &item.into()).into()
@@ -43,7 +92,16 @@ pub fn __registry(tokens: TokenStream) -> TokenStream {
     fallback::or_as_it_was(&nothing, || Ok(registry::expand(tokens.into()))).into()
 }
 
-/// Says what the variants of an error mean to the policies.
+/// Says what the variants of an error, or a struct, mean to the policies.
+///
+/// | mark | meaning |
+/// |---|---|
+/// | `#[resil(transient)]` | a failure that another attempt may mend |
+/// | `#[resil(ignore)]` | no vote, and no further attempt |
+/// | `#[resil(retry_after = "field")]` | transient, and the field (a `Duration` or an `Option` of one; `"0"` in a tuple) says when to come back |
+/// | none | a failure that another attempt would not mend; ignored if a field is a refusal or hides one |
+///
+/// `#[resil(crate = path)]` on the type says where `resil` is, if it was renamed or re-exported.
 #[proc_macro_derive(Classify, attributes(resil))]
 pub fn classify(input: TokenStream) -> TokenStream {
     let nothing = proc_macro2::TokenStream::new();
