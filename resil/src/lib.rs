@@ -15,7 +15,9 @@
 //!     Ok(format!("pong from {host}"))
 //! }
 //!
-//! assert_eq!(ping("a").unwrap(), "pong from a");
+//! fn main() {
+//!     assert_eq!(ping("a").unwrap(), "pong from a");
+//! }
 //! ```
 //!
 //! The signature stays as it was, and what is not written costs nothing. The policies are `static`s, built at
