@@ -2,7 +2,9 @@
 
 #![allow(unsafe_code)] // a global allocator is one
 
-use resil::{CircuitBreaker, Event, Observer, ObserverAlreadySet, Reason, State, resilient, set_observer};
+use resil::{
+    CircuitBreaker, Event, Observer, ObserverAlreadySet, Reason, State, resilient, set_observer,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::pin::pin;
@@ -116,7 +118,12 @@ fn a_guarded_call_that_succeeds_or_fails_never_allocates() {
     allocates_nothing(|| blocking(true), &Ok(1));
     allocates_nothing(|| polled(ready(true)), &Ok(1));
     // Below min_calls, so that none is refused.
-    let failures = || (0..100).for_each(|_| assert_eq!((blocking(false), polled(ready(false))), (Err(Fault::Mine), Err(Fault::Mine))));
+    let failures = || {
+        for _ in 0..100 {
+            assert_eq!(blocking(false), Err(Fault::Mine));
+            assert_eq!(polled(ready(false)), Err(Fault::Mine));
+        }
+    };
     assert_eq!(allocations(failures), 0);
 }
 
@@ -126,11 +133,19 @@ fn a_refusal_never_allocates() {
     fn blocking() -> Result<u32, Fault> {
         Ok(1)
     }
-    #[resilient(deadline = "1h", retry(max = 3), circuit_breaker, timeout = "10m", name = "refusing_async")]
+    #[resilient(
+        deadline = "1h",
+        retry(max = 3),
+        circuit_breaker,
+        timeout = "10m",
+        name = "refusing_async"
+    )]
     async fn asynchronous() -> Result<u32, Fault> {
         Ok(1)
     }
-    let reason = |refused: Result<u32, Fault>| refused.unwrap_err().refusal().map(|refused| refused.reason());
+    let reason = |refused: Result<u32, Fault>| {
+        refused.unwrap_err().refusal().map(|refused| refused.reason())
+    };
     for name in ["refusing", "refusing_async"] {
         breaker_of(name).force_open();
     }
@@ -143,7 +158,7 @@ fn a_retry_without_a_wait_never_allocates() {
     #[resilient(retry(max = 3, backoff = constant("0s"), jitter = none), name = "retrying")]
     fn blocking(calls: &Cell<u32>) -> Result<u32, Fault> {
         calls.set(calls.get() + 1);
-        if calls.get() % 3 == 0 { Ok(3) } else { Err(Fault::Down(1)) }
+        if calls.get().is_multiple_of(3) { Ok(3) } else { Err(Fault::Down(1)) }
     }
     #[resilient(retry(max = 3, backoff = constant("0s"), jitter = none), timeout = "10m", name = "retrying_async")]
     async fn asynchronous(calls: &Cell<u32>) -> Result<u32, Fault> {
@@ -188,6 +203,7 @@ fn rg11_observers_do_not_pile_up() {
         fn event(&self, _event: &Event) {}
     }
     set_observer(&Deaf).expect("the first");
-    let many = || (0..1_000_000).for_each(|_| assert_eq!(set_observer(&Deaf), Err(ObserverAlreadySet)));
+    let many =
+        || (0..1_000_000).for_each(|_| assert_eq!(set_observer(&Deaf), Err(ObserverAlreadySet)));
     assert_eq!(allocations(many), 0);
 }

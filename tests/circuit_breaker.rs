@@ -229,7 +229,6 @@ fn b28_a_deadline_of_the_function_above_is_a_caller_who_went_away() {
 
 #[test]
 fn b31_a_call_that_is_never_polled_is_no_call() {
-    drop(never());
     #[resilient(circuit_breaker, name = "b31")]
     async fn call() -> Result<u32, Fault> {
         Ok(1)
@@ -278,6 +277,15 @@ fn refused_below() -> Rejected {
 #[error("loading failed")]
 struct Wrapped(#[source] Box<dyn Error + Send + Sync>);
 
+/// Its own `source` is that of what it holds.
+#[derive(Debug, thiserror::Error)]
+enum Transparent {
+    #[error(transparent)]
+    Refused(#[from] Rejected),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
 /// Each outer function fails with the refusal of an inner one, in an error of another type.
 macro_rules! b29 {
     ($($name:ident: $error:ty = $from:expr;)*) => {$(
@@ -298,6 +306,8 @@ macro_rules! b29 {
 
 b29! {
     b29_in_an_error_enum: Fault = Fault::from;
+    b29_in_a_transparent_variant: Transparent = Transparent::from;
+    b29_in_a_transparent_io_error: Transparent = |refused| Transparent::from(io::Error::from(refused));
     b29_in_a_classified_error: Answer = Answer::from;
     b29_in_an_io_error: io::Error = io::Error::from;
     b29_in_a_box: Box<dyn Error> = Box::<dyn Error>::from;

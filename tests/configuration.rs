@@ -35,9 +35,22 @@ fn rg19_a_breaker_names_the_field_that_makes_no_sense() {
         assert_eq!(error.field(), field);
         assert!(error.to_string().contains(&format!("`{field}`")), "{error}");
     }
-    let edges = breaker().window(1).min_calls(1).probes(511).failure_rate(Ratio::ONE).open_for(Duration::from_nanos(1));
+    let edges = breaker()
+        .window(1)
+        .min_calls(1)
+        .probes(511)
+        .failure_rate(Ratio::ONE)
+        .open_for(Duration::from_nanos(1));
     assert!(edges.try_build().is_ok(), "the ends of the ranges make sense");
-    assert!(breaker().window(1_024).min_calls(1_024).probes(1).open_for(Duration::MAX).try_build().is_ok());
+    assert!(
+        breaker()
+            .window(1_024)
+            .min_calls(1_024)
+            .probes(1)
+            .open_for(Duration::MAX)
+            .try_build()
+            .is_ok()
+    );
 }
 
 #[test]
@@ -62,9 +75,11 @@ fn rg19_a_retry_names_the_field_that_makes_no_sense() {
 
 #[test]
 fn rt05_a_cap_below_the_base_is_refused() {
-    let backoffs = [Backoff::exponential(5_000 * MS, 1_000 * MS), Backoff::linear(5_000 * MS, 1_000 * MS)];
+    let backoffs =
+        [Backoff::exponential(5_000 * MS, 1_000 * MS), Backoff::linear(5_000 * MS, 1_000 * MS)];
     for backoff in backoffs {
-        let error = Retry::builder("rt05").backoff(backoff).try_build().expect_err("the cap is lower");
+        let error =
+            Retry::builder("rt05").backoff(backoff).try_build().expect_err("the cap is lower");
         assert_eq!(error.field(), "backoff");
     }
 }
@@ -72,7 +87,10 @@ fn rt05_a_cap_below_the_base_is_refused() {
 #[test]
 fn t05_to11_a_limit_of_zero_is_refused_and_never_means_none() {
     assert_eq!(Timeout::builder("to11").after(ZERO).try_build().unwrap_err().field(), "after");
-    assert_eq!(DeadlineLimit::builder("to11").after(ZERO).try_build().unwrap_err().field(), "after");
+    assert_eq!(
+        DeadlineLimit::builder("to11").after(ZERO).try_build().unwrap_err().field(),
+        "after"
+    );
 }
 
 #[test]
@@ -87,8 +105,31 @@ fn rg19_a_ratio_is_between_nothing_and_the_whole() {
 #[test]
 fn x09_rg19_a_duration_has_a_number_and_a_unit_and_nothing_else() {
     let clock = pause();
-    for nonsense in ["", "200", "ms", "200 ms", "1h30m", "-5ms", "+5ms", "1e400s", "1e3ms", "µs", "5µs", "5min", "5S", ".5s", "5.s", "1,5s", "0x5s", "99999999999999d", "0.5ns"] {
-        assert!(catch_unwind(std::panic::AssertUnwindSafe(|| clock.advance(nonsense))).is_err(), "`{nonsense}`");
+    for nonsense in [
+        "",
+        "200",
+        "ms",
+        "200 ms",
+        "1h30m",
+        "-5ms",
+        "+5ms",
+        "1e400s",
+        "1e3ms",
+        "µs",
+        "5µs",
+        "5min",
+        "5S",
+        ".5s",
+        "5.s",
+        "1,5s",
+        "0x5s",
+        "99999999999999d",
+        "0.5ns",
+    ] {
+        assert!(
+            catch_unwind(std::panic::AssertUnwindSafe(|| clock.advance(nonsense))).is_err(),
+            "`{nonsense}`"
+        );
     }
 }
 
@@ -183,7 +224,10 @@ fn what_is_written_in_the_attribute_is_what_the_catalogue_shows() {
     let shown = |kind| {
         let entry = resil::catalog().find(kind, "written").expect("it is listed");
         let settings = entry.settings().into_iter();
-        settings.map(|setting| format!("{} = {}", setting.name, setting.value)).collect::<Vec<_>>().join(", ")
+        settings
+            .map(|setting| format!("{} = {}", setting.name, setting.value))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     assert_eq!(
         shown(Kind::Retry),

@@ -1,5 +1,7 @@
 //! MC01: however a body is left, its outcome is recorded once, with the right verdict, and comes out unchanged.
 
+#![allow(clippy::needless_return, clippy::needless_question_mark, clippy::needless_continue)] // they are the subject
+
 use resil::{Kind, resilient};
 use std::pin::pin;
 use std::task::Poll;

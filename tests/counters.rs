@@ -82,7 +82,9 @@ fn rg12_every_exit_is_counted_once_whatever_happens_meanwhile() {
                         under_way.push_back((exit, future));
                     }
                     // Some are under way on each thread while the breaker goes its ways.
-                    if let Some((exit, mut future)) = (number % 4 == 0).then(|| under_way.pop_front()).flatten() {
+                    if let Some((exit, mut future)) =
+                        (number % 4 == 0).then(|| under_way.pop_front()).flatten()
+                    {
                         if let Exit::Dropped(after) = exit {
                             clock.advance(after);
                             continue;
@@ -106,7 +108,8 @@ fn rg12_every_exit_is_counted_once_whatever_happens_meanwhile() {
     let retry: BTreeMap<_, _> = counts(Kind::Retry, "rg12").into_iter().collect();
     assert_eq!(retry["calls"], u64::from(THREADS * CALLS));
     let outcomes = ["first_try", "recovered", "exhausted", "not_retried", "refused", "abandoned"];
-    let sum: u64 = outcomes.iter().map(|outcome| retry.get(outcome).copied().unwrap_or_default()).sum();
+    let sum: u64 =
+        outcomes.iter().map(|outcome| retry.get(outcome).copied().unwrap_or_default()).sum();
     assert_eq!((sum, retry["attempts"]), (retry["calls"], retry["calls"] + retry["retries"]));
     assert!(retry["attempts"] >= retry["calls"] && retry["exhausted"] > 0 && retry["refused"] > 0);
 }
@@ -114,7 +117,12 @@ fn rg12_every_exit_is_counted_once_whatever_happens_meanwhile() {
 /// Every counter of every policy of this name.
 fn everything(name: &str) -> BTreeMap<(Kind, &'static str), u64> {
     let entries = catalog().iter().filter(|entry| entry.name() == name);
-    let counters = entries.flat_map(|entry| entry.counters().into_iter().map(move |Counter { name, value }| ((entry.kind(), name), value)));
+    let counters = entries.flat_map(|entry| {
+        entry
+            .counters()
+            .into_iter()
+            .map(move |Counter { name, value }| ((entry.kind(), name), value))
+    });
     counters.collect()
 }
 
@@ -179,7 +187,13 @@ fn rg20_a_hundred_thousand_messages_are_one_series_that_goes_on_counting() {
 #[test]
 fn rg05_calls_under_way_come_back_to_what_admitted_them() {
     #[resilient(
-        circuit_breaker(window = 2, min_calls = 2, open_for = "1s", probes = 5, failure_rate = "100%"),
+        circuit_breaker(
+            window = 2,
+            min_calls = 2,
+            open_for = "1s",
+            probes = 5,
+            failure_rate = "100%"
+        ),
         name = "rg05"
     )]
     async fn call(done: &Cell<bool>) -> Result<u32, Fault> {

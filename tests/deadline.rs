@@ -118,7 +118,12 @@ fn to08_of_equal_nested_deadlines_the_outer_one_is_named_every_time() {
 
 #[test]
 fn to08_of_a_timeout_and_a_deadline_at_the_same_instant_the_deadline_is_named() {
-    #[resilient(deadline = "100ms", timeout = "100ms", allow(timeout_reaches_deadline), name = "to08_both")]
+    #[resilient(
+        deadline = "100ms",
+        timeout = "100ms",
+        allow(timeout_reaches_deadline),
+        name = "to08_both"
+    )]
     async fn call() -> Result<u32, Fault> {
         pending().await
     }

@@ -1,5 +1,7 @@
 //! X8: what is dropped when a guarded call ends, is refused or is cancelled: the body's values, the permit, the arguments.
 
+#![allow(clippy::needless_pass_by_value)] // when they are dropped is the subject
+
 use resil::{CircuitBreaker, Kind, resilient};
 use std::cell::RefCell;
 use std::future::pending;
@@ -40,7 +42,11 @@ fn half_open(name: &str) -> (resil::testing::Paused, &'static CircuitBreaker) {
 #[test]
 fn x08_the_permit_outlives_the_work_and_the_arguments_outlive_the_permit() {
     #[resilient(circuit_breaker(window = 1, min_calls = 1, probes = 1, open_for = "1s"), ignore = Err(_), name = "x08_sync")]
-    fn call(argument: Probe<'_>, breaker: &'static CircuitBreaker, log: &Log) -> Result<u32, Fault> {
+    fn call(
+        argument: Probe<'_>,
+        breaker: &'static CircuitBreaker,
+        log: &Log,
+    ) -> Result<u32, Fault> {
         let _ = &argument;
         let _local = Probe("local", breaker, log);
         Err(Fault::Mine)
@@ -52,7 +58,11 @@ fn x08_the_permit_outlives_the_work_and_the_arguments_outlive_the_permit() {
 }
 
 /// What a body that never ends leaves behind.
-async fn hangs(argument: &Probe<'_>, breaker: &'static CircuitBreaker, log: &Log) -> Result<u32, Fault> {
+async fn hangs(
+    argument: &Probe<'_>,
+    breaker: &'static CircuitBreaker,
+    log: &Log,
+) -> Result<u32, Fault> {
     let _ = argument;
     let _local = Probe("local", breaker, log);
     pending().await
@@ -60,8 +70,15 @@ async fn hangs(argument: &Probe<'_>, breaker: &'static CircuitBreaker, log: &Log
 
 #[test]
 fn x08_a_cancelled_future_drops_the_body_before_the_permit() {
-    #[resilient(circuit_breaker(window = 1, min_calls = 1, probes = 1, open_for = "1s"), name = "x08_dropped")]
-    async fn call(argument: Probe<'_>, breaker: &'static CircuitBreaker, log: &Log) -> Result<u32, Fault> {
+    #[resilient(
+        circuit_breaker(window = 1, min_calls = 1, probes = 1, open_for = "1s"),
+        name = "x08_dropped"
+    )]
+    async fn call(
+        argument: Probe<'_>,
+        breaker: &'static CircuitBreaker,
+        log: &Log,
+    ) -> Result<u32, Fault> {
         hangs(&argument, breaker, log).await
     }
     let (_clock, breaker) = half_open("x08_dropped");
@@ -96,7 +113,10 @@ fn x08_a_timeout_drops_the_body_before_the_permit() {
 
 #[test]
 fn x08_nothing_is_taken_before_the_first_poll() {
-    #[resilient(circuit_breaker(window = 1, min_calls = 1, probes = 1, open_for = "1s"), name = "x08_unpolled")]
+    #[resilient(
+        circuit_breaker(window = 1, min_calls = 1, probes = 1, open_for = "1s"),
+        name = "x08_unpolled"
+    )]
     async fn call() -> Result<u32, Fault> {
         Ok(1)
     }

@@ -8,7 +8,9 @@ use std::num::ParseIntError;
 use std::pin::pin;
 use std::task::Poll;
 use tests::trial::{Then, Trial, caught};
-use tests::{Calls, Fault, at_once, breaker_of, count, counts, on_a_manual_clock, poll_once, worlds};
+use tests::{
+    Calls, Fault, at_once, breaker_of, count, counts, on_a_manual_clock, poll_once, worlds,
+};
 
 /// An exit under a stack of everything, and under the one that a sync function can have.
 macro_rules! exit {
@@ -98,10 +100,8 @@ exit! {
     (calls: &Calls, items: &[u32]) -> Result<u32, Fault> {
         calls.begin();
         for item in items {
-            match item {
-                0 => continue,
-                7 => return Ok(*item),
-                _ => {}
+            if let 7.. = item {
+                return Ok(*item);
             }
         }
         Err(Fault::Mine)
@@ -174,7 +174,7 @@ impl Clone for Fragile {
 exit! {
     a_panic_in_the_clone_of_an_argument:
     [retry(max = 3), clone(argument)]
-    (calls: &Calls, argument: Fragile) -> Result<u32, Fault> { drop(argument); Ok(calls.begin()) }
+    (calls: &Calls, argument: Fragile) -> Result<u32, Fault> { let Fragile = argument; Ok(calls.begin()) }
     |world| {
         let (trial, calls) = (Trial::begin(&world, NAME).await, Calls::new(&world));
         assert!(caught(call(&calls, Fragile)).await.is_err());
@@ -270,7 +270,13 @@ exit! {
 fn a_recursive_call_is_a_call_of_its_own() {
     #[resilient(
         retry(max = 2),
-        circuit_breaker(window = 2, min_calls = 2, open_for = "1s", probes = 2, failure_rate = "100%"),
+        circuit_breaker(
+            window = 2,
+            min_calls = 2,
+            open_for = "1s",
+            probes = 2,
+            failure_rate = "100%"
+        ),
         name = "recursive"
     )]
     fn down_to(level: u32) -> Result<u32, Fault> {
@@ -291,7 +297,13 @@ fn a_recursive_call_is_a_call_of_its_own() {
 
 #[test]
 fn a_recursive_async_call_is_a_call_of_its_own() {
-    #[resilient(deadline = "1m", retry(max = 2), circuit_breaker, timeout = "1s", name = "recursive_async")]
+    #[resilient(
+        deadline = "1m",
+        retry(max = 2),
+        circuit_breaker,
+        timeout = "1s",
+        name = "recursive_async"
+    )]
     async fn down_to(level: u32) -> Result<u32, Fault> {
         if level == 0 { Ok(0) } else { Ok(Box::pin(down_to(level - 1)).await? + 1) }
     }

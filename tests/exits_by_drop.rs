@@ -6,7 +6,9 @@ use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 use tests::trial::{Then, Trial};
-use tests::{Calls, Fault, Wakes, World, breaker_of, counts, listen, poll_once, without_a_runtime, worlds};
+use tests::{
+    Calls, Fault, Wakes, World, breaker_of, counts, listen, poll_once, without_a_runtime, worlds,
+};
 
 /// Drops a call after it was polled once and some time has passed.
 macro_rules! dropped {
@@ -131,8 +133,7 @@ exit! {
         let (trial, calls) = (Trial::begin(&world, NAME).await, Calls::new(&world));
         let mut future = pin!(call(&calls));
         assert_eq!(poll_once(future.as_mut()), Poll::Ready(Err(Fault::Mine)));
-        trial.is_over(1, Then::Free(2)).await;
-        let _kept = future;
+        trial.is_over(1, Then::Free(2)).await; // though it is still there
     }
 }
 
@@ -158,7 +159,13 @@ async fn an_aborted_task_gives_its_place_back() {
     #[resilient(
         deadline = "1m",
         retry(max = 3),
-        circuit_breaker(window = 2, min_calls = 2, open_for = "1s", probes = 2, failure_rate = "100%"),
+        circuit_breaker(
+            window = 2,
+            min_calls = 2,
+            open_for = "1s",
+            probes = 2,
+            failure_rate = "100%"
+        ),
         timeout = "1s",
         name = "aborted"
     )]
@@ -187,7 +194,7 @@ fn a_dropped_call_leaves_no_timer_and_no_waker_behind() {
     listen();
     let (clock, _world) = without_a_runtime();
     for fails in [false, true] {
-        let (wakes, waker) = Wakes::pair();
+        let (woken, waker) = Wakes::pair();
         let fails = Cell::new(fails);
         {
             let mut future = pin!(call(&fails));
@@ -195,8 +202,8 @@ fn a_dropped_call_leaves_no_timer_and_no_waker_behind() {
             assert_eq!(clock.timers(), 1);
         }
         drop(waker);
-        assert_eq!((clock.timers(), std::sync::Arc::strong_count(&wakes)), (0, 1));
+        assert_eq!((clock.timers(), std::sync::Arc::strong_count(&woken)), (0, 1));
         clock.advance("1h");
-        assert_eq!(wakes.times(), 0);
+        assert_eq!(woken.times(), 0);
     }
 }

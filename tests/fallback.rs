@@ -5,7 +5,10 @@ use std::cell::RefCell;
 use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use tests::{Calls, Fault, World, breaker_of, count, counts, heard, listen, poll_once, without_a_runtime, worlds};
+use tests::{
+    Calls, Fault, World, breaker_of, count, counts, heard, listen, poll_once, without_a_runtime,
+    worlds,
+};
 
 // ---- where it stands ------------------------------------------------------------------------------------------------------
 

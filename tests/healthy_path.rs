@@ -39,7 +39,8 @@ fn ten_thousand_healthy_calls_write_one_line_of_their_own_thread() {
     let mine = lines_changed(&BREAKER, || (0..10_000).for_each(|_| call()));
     assert_eq!(mine.len(), 1, "the counts of this thread");
 
-    let theirs = std::thread::spawn(move || lines_changed(&BREAKER, || (0..10_000).for_each(|_| call())));
+    let theirs =
+        std::thread::spawn(move || lines_changed(&BREAKER, || (0..10_000).for_each(|_| call())));
     let theirs = theirs.join().unwrap();
     assert_eq!(theirs.len(), 1, "the counts of that thread");
     assert_ne!(mine, theirs);
@@ -98,7 +99,9 @@ fn ten_thousand_healthy_calls_of_an_async_function_write_the_counts_of_their_thr
     let timeout = policy::<resil::Timeout>(Kind::Timeout, "async");
     let fallback = catalog().find(Kind::Fallback, "async").expect("it is listed");
     let changed = lines_changed(timeout, || {
-        writes_two_lines("async", || assert_eq!(poll_once(pin!(asynchronous(true))), Poll::Ready(Ok(1))));
+        writes_two_lines("async", || {
+            assert_eq!(poll_once(pin!(asynchronous(true))), Poll::Ready(Ok(1)));
+        });
     });
     assert_eq!(changed, [0; 0], "a body that is ready asks nothing of the timeout");
     assert!(fallback.counters().iter().all(|counter| counter.value == 0));

@@ -53,7 +53,13 @@ fn transitions(name: &str) -> Vec<(State, State)> {
 
 /// Everything there is to ask.
 fn ask(breaker: &CircuitBreaker) {
-    let _ = (breaker.state(), breaker.window(), breaker.options(), breaker.retry_after(), breaker.generation());
+    let _ = (
+        breaker.state(),
+        breaker.window(),
+        breaker.options(),
+        breaker.retry_after(),
+        breaker.generation(),
+    );
     let shown: Vec<_> = catalog().iter().map(|entry| entry.to_string()).collect();
     assert!(!shown.is_empty() && catalog().verify().is_ok());
 }

@@ -70,7 +70,8 @@ fn x04_a_panicking_observer_changes_no_call() {
     assert_eq!((refusal.reason(), world.ms()), (Reason::TimedOut, 201));
 
     let heard = HEARD.lock().unwrap();
-    let transitions = heard.iter().filter(|event| matches!(event, Event::Transition { .. })).count();
+    let transitions =
+        heard.iter().filter(|event| matches!(event, Event::Transition { .. })).count();
     assert_eq!(transitions, 3, "a panic in one keeps nobody from hearing the next: {heard:#?}");
     assert_eq!(observer_panics(), heard.len() as u64, "each is counted");
 }

@@ -5,7 +5,9 @@ use resil::{Kind, Reason, Rejected, State, Stop, resilient};
 use std::cell::{Cell, RefCell};
 use std::pin::pin;
 use std::time::Duration;
-use tests::{Calls, Fault, breaker_of, count, counts, listen, on_a_manual_clock, scheduled, stops, worlds};
+use tests::{
+    Calls, Fault, breaker_of, count, counts, listen, on_a_manual_clock, scheduled, stops, worlds,
+};
 
 const MS: Duration = Duration::from_millis(1);
 

@@ -3,7 +3,9 @@
 use resil::{Classify, Kind, Reason, Rejected, Stop, resilient};
 use std::pin::pin;
 use std::time::Duration;
-use tests::{Calls, Fault, count, counts, listen, poll_once, run, stops, without_a_runtime, worlds};
+use tests::{
+    Calls, Fault, count, counts, listen, poll_once, run, stops, without_a_runtime, worlds,
+};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -157,7 +159,11 @@ fn rt21_no_blocking_attempt_begins_after_the_deadline() {
     }
     let (clock, world) = without_a_runtime();
     let calls = Calls::new(&world);
-    assert_eq!(run(&clock, around(&calls, &clock)), Err(Fault::Down(2)), "it was ready when it was late");
+    assert_eq!(
+        run(&clock, around(&calls, &clock)),
+        Err(Fault::Down(2)),
+        "it was ready when it was late"
+    );
     assert_eq!(calls.begun(), [0, 400]);
 }
 
@@ -179,7 +185,10 @@ fn r14_a_call_that_is_dropped_while_it_waits_does_nothing_more() {
     assert_eq!(clock.timers(), 0);
     clock.advance("1h");
     assert_eq!(calls.count(), 1);
-    assert_eq!(counts(Kind::Retry, "r14"), [("calls", 1), ("attempts", 2), ("abandoned", 1), ("retries", 1)]);
+    assert_eq!(
+        counts(Kind::Retry, "r14"),
+        [("calls", 1), ("attempts", 2), ("abandoned", 1), ("retries", 1)]
+    );
     assert_eq!(counts(Kind::CircuitBreaker, "r14"), [("failure", 1)], "nothing was held");
 }
 

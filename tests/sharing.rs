@@ -46,14 +46,22 @@ fn x02_sync_and_async_functions_share_one_state() {
         assert!(poll_once(future.as_mut()).is_pending(), "its first attempt failed, and it waits");
         assert_eq!(shared.state(), State::Open, "one failure of each");
         clock.advance("1s");
-        assert_eq!(poll_once(future.as_mut()), Poll::Ready(Err(Fault::Mine)), "the second was refused");
+        assert_eq!(
+            poll_once(future.as_mut()),
+            Poll::Ready(Err(Fault::Mine)),
+            "the second was refused"
+        );
     }
     for refused in [blocking(false), by_path(), polled(asynchronous(false))] {
         assert_eq!(refused.unwrap_err().refusal().map(|refused| refused.policy()), Some("shared"));
     }
     clock.advance("10s");
     assert_eq!(polled(asynchronous(false)), Ok(2), "the probe of one");
-    assert_eq!((shared.state(), blocking(false)), (State::Closed, Ok(1)), "closes it for the other");
+    assert_eq!(
+        (shared.state(), blocking(false)),
+        (State::Closed, Ok(1)),
+        "closes it for the other"
+    );
     assert_eq!(
         counts(Kind::CircuitBreaker, "shared"),
         [("success", 2), ("failure", 2), ("refused", 4)]
@@ -125,5 +133,10 @@ fn x01_two_policies_of_one_kind_and_name_are_reported() {
     let problems = catalog().verify().expect_err("there are twins");
     let said: Vec<_> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].contains("retry") && said[0].contains("`x01_twin`") && said[0].contains("sharing.rs"), "{said:?}");
+    assert!(
+        said[0].contains("retry")
+            && said[0].contains("`x01_twin`")
+            && said[0].contains("sharing.rs"),
+        "{said:?}"
+    );
 }

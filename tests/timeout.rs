@@ -8,7 +8,9 @@ use std::hint::spin_loop;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
-use tests::{Calls, Fault, World, count, heard, listen, poll_once, run, setting, without_a_runtime, worlds};
+use tests::{
+    Calls, Fault, World, count, heard, listen, poll_once, run, setting, without_a_runtime, worlds,
+};
 
 const MS: Duration = Duration::from_millis(1);
 

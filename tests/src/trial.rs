@@ -66,13 +66,15 @@ impl<'a> Trial<'a> {
             Then::Open => assert_eq!(breaker.state(), State::Open),
             Then::Free(free) => {
                 assert_eq!(breaker.state(), State::HalfOpen);
-                let places: Vec<_> = std::iter::from_fn(|| breaker.acquire().ok()).take(3).collect();
+                let places: Vec<_> =
+                    std::iter::from_fn(|| breaker.acquire().ok()).take(3).collect();
                 assert_eq!(places.len(), free);
                 self.asked += places.len() as u64 + 1;
                 places.into_iter().for_each(Permit::ignore);
             }
         }
-        let total = |counted: Vec<(_, u64)>| counted.into_iter().map(|(_, value)| value).sum::<u64>();
+        let total =
+            |counted: Vec<(_, u64)>| counted.into_iter().map(|(_, value)| value).sum::<u64>();
         let counted = counts(Kind::CircuitBreaker, self.name);
         assert_eq!(total(counted.clone()), self.asked + asked, "each in one counter: {counted:?}");
 

@@ -45,7 +45,7 @@ impl World {
     pub fn now(&self) -> Duration {
         match &self.clock {
             Clock::Sync(clock, begin) | Clock::Manual(clock, begin) => {
-                clock.now().to_duration() - *begin
+                clock.now().to_duration().saturating_sub(*begin)
             }
             Clock::Tokio(begin) => begin.elapsed(),
         }
@@ -154,15 +154,15 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 /// # Panics
 /// If it waits, and no timer would ever wake it.
 pub fn run<F: Future>(clock: &ManualClock, future: F) -> F::Output {
-    let (wakes, waker) = Wakes::pair();
+    let (woken, waker) = Wakes::pair();
     let mut cx = Context::from_waker(&waker);
     let mut future = pin!(future);
     loop {
-        let before = wakes.times();
+        let before = woken.times();
         if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
             return output;
         }
-        while wakes.times() == before {
+        while woken.times() == before {
             assert!(clock.timers() > 0, "it would wait for ever");
             clock.advance("1ms");
         }
