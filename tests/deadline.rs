@@ -199,3 +199,19 @@ worlds! {
         assert_eq!(count(Kind::Deadline, NAME, "exceeded"), 1);
     }
 }
+
+/// B29: what was never called cannot have failed.
+#[test]
+fn b29_a_deadline_that_had_passed_before_the_body_began_is_nobodys_failure() {
+    #[resilient(deadline = "1s", circuit_breaker(min_calls = 1), name = "b29_unbegun")]
+    async fn call(calls: &Calls) -> Result<u32, Fault> {
+        Ok(calls.begin())
+    }
+    let (clock, world) = without_a_runtime();
+    let calls = Calls::new(&world);
+    let outer = resil::Deadline::after(Duration::from_millis(10));
+    clock.advance("10ms");
+    let outcome = run(&clock, outer.attach(call(&calls)));
+    assert_eq!(outcome.unwrap_err().refusal().unwrap().reason(), Reason::DeadlineExceeded);
+    assert_eq!((calls.count(), count(Kind::CircuitBreaker, "b29_unbegun", "ignored")), (0, 1));
+}

@@ -205,6 +205,37 @@ async fn r14_a_deadline_from_outside_ends_the_wait() {
     assert_eq!((calls.count(), count(Kind::Retry, "r14_outside", "abandoned")), (1, 1));
 }
 
+#[test]
+fn r12_a_deadline_that_passes_between_attempts_hides_no_error() {
+    #[resilient(deadline = "100ms", retry(max = 3, backoff = constant("50ms"), jitter = none), name = "r12_between")]
+    async fn call(calls: &Calls) -> Result<u32, Fault> {
+        Err(Fault::Down(calls.begin()))
+    }
+    let (clock, world) = without_a_runtime();
+    let calls = Calls::new(&world);
+    let mut future = pin!(call(&calls));
+    assert!(poll_once(future.as_mut()).is_pending(), "it waits for the second attempt");
+    clock.advance("200ms"); // an executor that was busy elsewhere
+    let outcome = poll_once(future.as_mut());
+    assert_eq!(outcome, std::task::Poll::Ready(Err(Fault::Down(1))), "the second attempt never ran");
+    assert_eq!(calls.count(), 1);
+}
+
+worlds! {
+    r12_a_hook_that_runs_into_the_deadline_ends_the_call_with_what_there_is:
+    async [
+        deadline = "100ms",
+        retry(max = 3, backoff = constant("10ms"), jitter = none, before = calls.world().sleep("1h").await),
+    ]
+    (calls: &Calls) -> Result<u32, Fault> { Err(Fault::Down(calls.begin())) }
+    |world| {
+        let calls = Calls::new(&world);
+        assert_eq!(call(&calls).await, Err(Fault::Down(1)));
+        assert_eq!((calls.count(), world.ms()), (1, 100));
+        assert_eq!(count(Kind::Retry, NAME, "exhausted"), 1);
+    }
+}
+
 // ---- timeouts -------------------------------------------------------------------------------------------------------------
 
 worlds! {

@@ -74,8 +74,7 @@ impl Catalog {
 
     /// The policy of this kind and name.
     pub fn find(&self, kind: Kind, name: &str) -> Option<Entry> {
-        self.iter()
-            .find(|entry| entry.kind() == kind && entry.name() == name)
+        self.iter().find(|entry| entry.kind() == kind && entry.name() == name)
     }
 
     /// What cannot be right about the whole of them. Meant for a test, or the start of `main`.
@@ -92,16 +91,9 @@ impl Catalog {
         let problems: Vec<Problem> = entries
             .windows(2)
             .filter(same)
-            .map(|pair| Problem {
-                first: pair[0],
-                second: pair[1],
-            })
+            .map(|pair| Problem { first: pair[0], second: pair[1] })
             .collect();
-        if problems.is_empty() {
-            Ok(())
-        } else {
-            Err(problems)
-        }
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 }
 
@@ -246,33 +238,20 @@ mod tests {
     #[test]
     fn x01_two_of_one_kind_and_name_are_reported_with_their_places() {
         let problems = catalog().verify().expect_err("there are twins");
-        let [problem] = problems.as_slice() else {
-            panic!("one pair of twins, not {problems:?}")
-        };
-        let (twin, other) = (
-            catalog().find(Kind::CircuitBreaker, "catalog_twin"),
-            TWIN.location(),
-        );
+        let [problem] = problems.as_slice() else { panic!("one pair of twins, not {problems:?}") };
+        let (twin, other) = (catalog().find(Kind::CircuitBreaker, "catalog_twin"), TWIN.location());
         assert!(twin.is_some_and(|entry| entry.location().line().abs_diff(other.line()) <= 1));
         let said = problem.to_string();
-        assert!(
-            said.contains("`catalog_twin`") && said.contains(&other.to_string()),
-            "{said}"
-        );
+        assert!(said.contains("`catalog_twin`") && said.contains(&other.to_string()), "{said}");
     }
 
     #[test]
     fn an_entry_shows_what_the_policy_is_now() {
-        let entry = catalog()
-            .find(Kind::CircuitBreaker, "catalog_one")
-            .expect("it is listed");
+        let entry = catalog().find(Kind::CircuitBreaker, "catalog_one").expect("it is listed");
         let policy = entry.circuit_breaker().expect("it is a breaker");
         policy.disable();
         policy.acquire().expect("disabled").failure();
-        assert_eq!(
-            (entry.state(), entry.counter("failure")),
-            ("disabled", Some(1))
-        );
+        assert_eq!((entry.state(), entry.counter("failure")), ("disabled", Some(1)));
         let shown = entry.to_string();
         assert!(
             shown.starts_with("circuit_breaker catalog_one (")

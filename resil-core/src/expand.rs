@@ -4,7 +4,8 @@
 
 use crate::circuit_breaker::BreakerOptions;
 use crate::contract::{Judgement, carries_refusal};
-use crate::time::Nanos;
+use crate::retry::Attempts;
+use crate::time::{Deadline, Nanos};
 use core::error::Error;
 use core::time::Duration;
 
@@ -27,6 +28,20 @@ pub fn release<R>(held: &mut Option<R>) {
     if held.is_some() {
         discard(held.take());
     }
+}
+
+/// The newest outcome, if `deadline` has passed before the next attempt begins: the call ends with it.
+#[cold]
+pub fn overdue<R>(
+    held: &mut Option<R>,
+    attempts: &mut Attempts<'_>,
+    deadline: Deadline,
+) -> Option<R> {
+    if held.is_none() || !deadline.is_expired() {
+        return None;
+    }
+    attempts.out_of_time();
+    held.take()
 }
 
 /// An argument that each attempt gets a copy of, and the last one itself.

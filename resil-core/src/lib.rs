@@ -30,20 +30,20 @@ mod timeout;
 
 #[cfg(not(resil_loom))]
 pub use catalog::{Catalog, Entry, Problem, catalog};
-#[cfg(all(feature = "catalog", not(resil_loom)))]
-#[doc(hidden)]
-pub use {catalog::POLICIES, linkme as __linkme};
 pub use cell::backoff::Backoff;
 pub use cell::jitter::Jitter;
 #[cfg(not(resil_loom))]
 pub use circuit_breaker::{BreakerOptions, CircuitBreaker, CircuitBreakerBuilder, Permit};
 pub use contract::*;
-pub use time::Deadline;
 #[cfg(not(resil_loom))]
 pub use deadline::{CallDeadline, DeadlineLimit, DeadlineLimitBuilder};
 #[cfg(not(resil_loom))]
-pub use fallback::{Cause, Ended, EndedAs, Fallback, FallbackBuilder};
+pub use fallback::{Cause, Ended, EndedAs, Fallback, FallbackBuilder, Standing};
 #[cfg(not(resil_loom))]
 pub use retry::{Attempts, Retry, RetryBuilder};
+pub use time::Deadline;
 #[cfg(not(resil_loom))]
 pub use timeout::{AttemptLimit, Timeout, TimeoutBuilder};
+#[cfg(all(feature = "catalog", not(resil_loom)))]
+#[doc(hidden)]
+pub use {catalog::POLICIES, linkme as __linkme};

@@ -56,7 +56,7 @@ impl Shop {
                         }
                         _ => __resil_judgement,
                     };
-                    let __resil_outcome = ::resil::__private::Ended::Returned(
+                    let __resil_outcome = ::resil::__private::Ended::returned(
                         __resil_outcome,
                         __resil_judgement,
                     );
@@ -98,17 +98,6 @@ impl Shop {
                 match __resil_cause {
                     fault => Err(fault.seen()),
                 }
-            }
-            ::core::result::Result::Err(
-                ::resil::__private::Cause::Rejected(__resil_cause),
-            ) if ::resil::__private::Reason::is_timeout(
-                ::resil::__private::Rejected::reason(&__resil_cause),
-            ) => {
-                let __resil_rejected = __resil_cause;
-                <Result<
-                    u32,
-                    Fault,
-                > as ::resil::__private::FromRejected>::__resil_reject(__resil_rejected)
             }
             ::core::result::Result::Err(
                 ::resil::__private::Cause::Rejected(__resil_cause),

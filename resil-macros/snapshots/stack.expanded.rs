@@ -88,7 +88,7 @@ async fn charge(client: &Client, order: &Order) -> Result<Receipt, PayError> {
                         &mut __resil_circuit_breaker,
                         (
                             ::resil::__private::Timeout::limit(&__RESIL_TIMEOUT),
-                            __resil_deadline,
+                            &__resil_deadline,
                         ),
                         async {
                             if let ::core::option::Option::Some(__resil_edge) = ::resil::__private::edge::<
@@ -133,7 +133,7 @@ async fn charge(client: &Client, order: &Order) -> Result<Receipt, PayError> {
                 );
                 let __resil_outcome = match __resil_outcome {
                     ::core::result::Result::Ok(__resil_outcome) => {
-                        ::resil::__private::Ended::Returned(
+                        ::resil::__private::Ended::returned(
                             __resil_outcome,
                             __resil_judgement,
                         )
@@ -157,6 +157,13 @@ async fn charge(client: &Client, order: &Order) -> Result<Receipt, PayError> {
                 }
             };
             ::resil::__private::sleep(__resil_wait).await;
+            if let ::core::option::Option::Some(__resil_outcome) = ::resil::__private::overdue(
+                &mut __resil_held,
+                &mut __resil_attempts,
+                ::resil::__private::Limits::deadline(&__resil_deadline),
+            ) {
+                break __resil_outcome;
+            }
         }
     };
     let __resil_ended = {

@@ -88,10 +88,7 @@ impl Plan {
         let policies = &args.policies;
         let breaker = Breaker::new(&args);
         let gated = breaker.as_ref().is_some_and(|breaker| !breaker.outside);
-        let holds = policies
-            .retry
-            .as_ref()
-            .is_some_and(|retry| gated || (retry.before.is_some() && policies.deadline.is_some()));
+        let holds = policies.retry.is_some() && (gated || policies.deadline.is_some());
         let verdicts = Verdicts::of_function(&args);
         let carrier = Carrier::new(policies);
         let arguments = Arguments::new(&args, &mut target);

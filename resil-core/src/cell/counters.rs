@@ -1,13 +1,13 @@
 //! Event counts that cost a plain addition: one line of memory per thread, summed when somebody asks.
 //!
 //! Invariant: a count only rises, and no event is lost. A stripe has one writer at a time, so it adds with a load and a
-//! store; threads beyond [`OWNED`] share one stripe and add with a read-modify-write.
+//! store; threads beyond [`OWNED`] share one stripe and add with a read-modify-write. What is rare has one word for all.
 //!
 //! # Synchronisation
 //! | access | ordering | why |
 //! |---|---|---|
 //! | add on an owned stripe | Relaxed load, Relaxed store | only its owner writes; ownership passes on under the lock of `LEASES`, which orders the old owner's last store before the new owner's first load |
-//! | add on the shared stripe | Relaxed `fetch_add` | a count, nothing is derived from its order |
+//! | add on the shared stripe, or to a rare count | Relaxed `fetch_add` | a count, nothing is derived from its order |
 //! | sum | Relaxed loads | a moment's reading; each stripe is read once |
 //!
 //! Not to be touched from a signal handler: it could interrupt an addition of its own thread and lose one.
@@ -74,6 +74,26 @@ impl<const N: usize> Counters<N> {
     /// How often `index` was counted so far.
     pub(crate) fn get(&self, index: usize) -> u64 {
         self.stripes.iter().map(|stripe| stripe.0[index].load(Ordering::Relaxed)).sum()
+    }
+}
+
+/// `N` counts of what is rare: one word each.
+pub(crate) struct Rare<const N: usize>([AtomicU64; N]);
+
+impl<const N: usize> Rare<N> {
+    #[cfg(not(resil_loom))]
+    pub(crate) const fn new() -> Self {
+        Self([const { AtomicU64::new(0) }; N])
+    }
+
+    /// Counts one event of kind `index`.
+    pub(crate) fn add(&self, index: usize) {
+        self.0[index].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often `index` was counted so far.
+    pub(crate) fn get(&self, index: usize) -> u64 {
+        self.0[index].load(Ordering::Relaxed)
     }
 }
 

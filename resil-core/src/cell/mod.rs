@@ -6,5 +6,5 @@ pub(crate) mod jitter;
 mod ratio;
 pub(crate) mod window;
 
-pub(crate) use counters::Counters;
+pub(crate) use counters::{Counters, Rare};
 pub use ratio::Ratio;

@@ -52,6 +52,29 @@ pub enum Limit {
     Deadline,
 }
 
+/// A limit that lies elsewhere: in a `static`, or in the frame of the call.
+impl<L: Limits + ?Sized> Limits for &L {
+    #[inline]
+    fn attempt(&self) -> Option<Nanos> {
+        (**self).attempt()
+    }
+
+    #[inline]
+    fn deadline(&self) -> Deadline {
+        (**self).deadline()
+    }
+
+    #[inline]
+    fn deadline_span(&self) -> Nanos {
+        (**self).deadline_span()
+    }
+
+    #[inline]
+    fn ended(&self, by: Limit) -> Rejected {
+        (**self).ended(by)
+    }
+}
+
 /// The limit of an attempt beside the deadline of its call.
 impl<A: Limits, D: Limits> Limits for (A, D) {
     #[inline]

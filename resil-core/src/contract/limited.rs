@@ -87,7 +87,7 @@ impl<W: Watched, L: Limits, F: Future> Future for Limited<'_, W, L, F> {
             let none_given = this.limits.attempt() == Some(Nanos::ZERO);
             if let Some(by) = ended.or(none_given.then_some(Limit::Attempt)) {
                 this.body.set(None);
-                return Poll::Ready(Err(this.limits.ended(by)));
+                return Poll::Ready(Err(this.limits.ended(by).before_it_began()));
             }
         }
 

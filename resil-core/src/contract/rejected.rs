@@ -72,6 +72,8 @@ pub struct Rejected {
     when: When,
     len: u16,
     reason: Reason,
+    /// The body had begun when this ended it.
+    begun: bool,
 }
 
 // SAFETY: the pointer comes from a `&'static str`, which is `Send` and `Sync`, and is only read.
@@ -100,7 +102,7 @@ impl Rejected {
         };
         // At most `u16::MAX` by the lines above.
         #[allow(clippy::cast_possible_truncation)]
-        Self { name, when: When::UNKNOWN, len: len as u16, reason }
+        Self { name, when: When::UNKNOWN, len: len as u16, reason, begun: reason.is_timeout() }
     }
 
     /// With the time after which another call may be admitted, kept to eight digits and rounded up.
@@ -120,6 +122,17 @@ impl Rejected {
     pub const fn never(mut self) -> Self {
         self.when = When::NEVER;
         self
+    }
+
+    /// Time had run out before the body began.
+    pub(crate) const fn before_it_began(mut self) -> Self {
+        self.begun = false;
+        self
+    }
+
+    /// Whether the body had begun when time ran out on it: else the callee has nothing to do with it.
+    pub(crate) const fn has_begun(&self) -> bool {
+        self.begun
     }
 
     /// Why.

@@ -1,5 +1,7 @@
 //! What one attempt came to, worked out once and shared by every policy of the function.
 
+use super::Rejected;
+use crate::time::Nanos;
 use core::time::Duration;
 
 /// What an outcome means to the policies.
@@ -30,7 +32,8 @@ pub struct Judgement {
     verdict: Verdict,
     retryable: bool,
     aborted: bool,
-    retry_after: Option<Duration>,
+    /// [`Nanos::MAX`] for none.
+    retry_after: Nanos,
 }
 
 impl Judgement {
@@ -44,13 +47,14 @@ impl Judgement {
     pub const IGNORED: Self = Self::plain(Verdict::Ignored, false);
 
     const fn plain(verdict: Verdict, retryable: bool) -> Self {
-        Self { verdict, retryable, aborted: false, retry_after: None }
+        Self { verdict, retryable, aborted: false, retry_after: Nanos::MAX }
     }
 
-    /// The callee asked to be left alone for `wait` (an HTTP `Retry-After`, a gRPC pushback).
+    /// The callee asked to be left alone for `wait` (an HTTP `Retry-After`, a gRPC pushback); kept to at most 584 years.
     #[must_use]
     pub const fn after(mut self, wait: Duration) -> Self {
-        self.retry_after = Some(wait);
+        let wait = Nanos::from_duration(wait);
+        self.retry_after = if wait.0 == u64::MAX { Nanos(u64::MAX - 1) } else { wait };
         self
     }
 
@@ -69,7 +73,10 @@ impl Judgement {
     /// How long the callee asked to be left alone.
     #[inline]
     pub const fn retry_after(&self) -> Option<Duration> {
-        self.retry_after
+        match self.retry_after {
+            Nanos(u64::MAX) => None,
+            wait => Some(wait.to_duration()),
+        }
     }
 
     /// Whether a fallback may answer for it: failures, unless an `abort` pattern said that they are bugs.
@@ -129,11 +136,11 @@ impl Judgement {
         Self { retryable: false, ..self }
     }
 
-    /// The attempt timed out: a failure, retried if the function's retry says so.
+    /// A limit ended the attempt: a failure, retried if the function's retry says so. If the body had not begun, no vote.
     #[doc(hidden)]
-    #[inline]
-    pub const fn timed_out(retryable: bool) -> Self {
-        Self::plain(Verdict::Failure, retryable)
+    #[cold]
+    pub const fn ended(rejected: &Rejected, retryable: bool) -> Self {
+        if rejected.has_begun() { Self::plain(Verdict::Failure, retryable) } else { Self::IGNORED }
     }
 }
 
@@ -153,6 +160,15 @@ mod tests {
         assert!(hinted.retry().is_retryable());
         assert!(!Judgement::TRANSIENT.unlisted().is_retryable());
         assert!(!Judgement::TRANSIENT.fail_once().is_retryable());
+    }
+
+    #[test]
+    fn it_fits_in_two_registers_and_keeps_any_hint() {
+        assert_eq!(size_of::<Judgement>(), 16);
+        for wait in [Duration::ZERO, Duration::from_nanos(1), Duration::from_secs(3_600)] {
+            assert_eq!(Judgement::FAILURE.after(wait).retry_after(), Some(wait));
+        }
+        assert!(Judgement::FAILURE.after(Duration::MAX).retry_after().is_some());
     }
 
     #[test]

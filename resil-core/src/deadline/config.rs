@@ -1,7 +1,7 @@
 //! How a deadline is declared.
 
 use super::DeadlineLimit;
-use crate::cell::Counters;
+use crate::cell::Rare;
 use crate::contract::{InvalidOption, Location};
 use crate::time::Nanos;
 use core::time::Duration;
@@ -62,12 +62,7 @@ impl DeadlineLimitBuilder {
             }
             Some(after) => Nanos::from_duration(after),
         };
-        Ok(DeadlineLimit {
-            name: self.name,
-            location: self.location,
-            after,
-            counters: Counters::new(),
-        })
+        Ok(DeadlineLimit { name: self.name, location: self.location, after, counters: Rare::new() })
     }
 }
 

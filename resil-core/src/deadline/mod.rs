@@ -3,7 +3,7 @@
 mod config;
 mod limit;
 
-use crate::cell::Counters;
+use crate::cell::Rare;
 use crate::contract::{Counter, Kind, Location, Policy, Setting, Value};
 use crate::time::{Nanos, now};
 use core::fmt;
@@ -31,7 +31,7 @@ pub struct DeadlineLimit {
     name: &'static str,
     location: &'static Location<'static>,
     after: Nanos,
-    counters: Counters<1>,
+    counters: Rare<1>,
 }
 
 /// Calls that were ended, or whose attempt was not begun, because a deadline had passed.

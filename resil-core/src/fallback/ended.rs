@@ -12,10 +12,34 @@ use core::convert::Infallible;
 /// How a call of a function that returns `R` ended, before a fallback is asked.
 #[derive(Clone, Copy, Debug)]
 pub enum Ended<R> {
-    /// The body returned, and this is what it was judged to be.
-    Returned(R, Judgement),
+    /// The body returned, and that is how it may be answered for. Made by [`returned`](Self::returned).
+    Returned(R, Standing),
     /// A gate refused, or time ran out.
     Rejected(Rejected),
+}
+
+/// What a fallback needs to know of a judgement, in a byte: an outcome may be kept across a wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// A success; of an `Option`, a `None` that nobody calls a failure still has no value to give.
+    Good,
+    /// A failure that may be answered for.
+    Failed,
+    /// Ignored or aborted: nobody answers for it.
+    Left,
+}
+
+impl<R> Ended<R> {
+    /// The body returned `outcome`, which was judged so.
+    #[inline]
+    pub const fn returned(outcome: R, judgement: Judgement) -> Self {
+        let standing = match judgement.verdict() {
+            Verdict::Success => Standing::Good,
+            Verdict::Failure if judgement.falls_back() => Standing::Failed,
+            Verdict::Failure | Verdict::Ignored => Standing::Left,
+        };
+        Self::Returned(outcome, standing)
+    }
 }
 
 impl<T, E> Ended<Result<T, E>> {
@@ -26,9 +50,7 @@ impl<T, E> Ended<Result<T, E>> {
     #[inline]
     pub fn __resil_cause(self) -> Result<Result<T, E>, Cause<E>> {
         match self {
-            Self::Returned(Err(error), judgement) if judgement.falls_back() => {
-                Err(Cause::Error(error))
-            }
+            Self::Returned(Err(error), Standing::Failed) => Err(Cause::Error(error)),
             Self::Returned(outcome, _) => Ok(outcome),
             Self::Rejected(rejected) => Err(Cause::Rejected(rejected)),
         }
@@ -43,20 +65,10 @@ impl<T> Ended<Option<T>> {
     #[inline]
     pub fn __resil_cause(self) -> Result<Option<T>, Cause<()>> {
         match self {
-            Self::Returned(None, judgement) if answers_for_none(judgement) => Err(Cause::Error(())),
+            Self::Returned(None, Standing::Good | Standing::Failed) => Err(Cause::Error(())),
             Self::Returned(outcome, _) => Ok(outcome),
             Self::Rejected(rejected) => Err(Cause::Rejected(rejected)),
         }
-    }
-}
-
-/// A `None` that no pattern speaks of is judged a success, and still has no value to give.
-#[inline]
-const fn answers_for_none(judgement: Judgement) -> bool {
-    match judgement.verdict() {
-        Verdict::Success => true,
-        Verdict::Failure => judgement.falls_back(),
-        Verdict::Ignored => false,
     }
 }
 
@@ -95,7 +107,7 @@ mod tests {
         );
         for judgement in [Judgement::FAILURE, Judgement::TRANSIENT] {
             assert_eq!(
-                Ended::Returned(DECLINED, judgement).__resil_cause(),
+                Ended::returned(DECLINED, judgement).__resil_cause(),
                 Err(Cause::Error("declined"))
             );
         }
@@ -107,12 +119,12 @@ mod tests {
             [Judgement::IGNORED, Judgement::TRANSIENT.ignore(), Judgement::TRANSIENT.abort()]
         {
             assert_eq!(
-                Ended::Returned(DECLINED, judgement).__resil_cause(),
+                Ended::returned(DECLINED, judgement).__resil_cause(),
                 Ok(DECLINED),
                 "{judgement:?}"
             );
             assert_eq!(
-                Ended::Returned(None::<u8>, judgement).__resil_cause(),
+                Ended::returned(None::<u8>, judgement).__resil_cause(),
                 Ok(None),
                 "{judgement:?}"
             );
@@ -123,17 +135,17 @@ mod tests {
     fn r13_a_value_that_counts_as_a_failure_is_returned_itself() {
         let unavailable: Result<u16, &str> = Ok(503);
         assert_eq!(
-            Ended::Returned(unavailable, Judgement::TRANSIENT).__resil_cause(),
+            Ended::returned(unavailable, Judgement::TRANSIENT).__resil_cause(),
             Ok(unavailable)
         );
-        assert_eq!(Ended::Returned(Some(503), Judgement::TRANSIENT).__resil_cause(), Ok(Some(503)));
+        assert_eq!(Ended::returned(Some(503), Judgement::TRANSIENT).__resil_cause(), Ok(Some(503)));
     }
 
     #[test]
     fn none_is_answered_for_whether_or_not_a_pattern_calls_it_a_failure() {
         for judgement in [Judgement::SUCCESS, Judgement::FAILURE, Judgement::TRANSIENT] {
             assert_eq!(
-                Ended::Returned(None::<u8>, judgement).__resil_cause(),
+                Ended::returned(None::<u8>, judgement).__resil_cause(),
                 Err(Cause::Error(()))
             );
         }
@@ -141,7 +153,7 @@ mod tests {
             Ended::<Option<u8>>::Rejected(TIMED_OUT).__resil_cause(),
             Err(Cause::Rejected(TIMED_OUT))
         );
-        assert_eq!(Ended::Returned(Some(1), Judgement::SUCCESS).__resil_cause(), Ok(Some(1)));
+        assert_eq!(Ended::returned(Some(1), Judgement::SUCCESS).__resil_cause(), Ok(Some(1)));
     }
 
     /// A return type that is opaque to the caller.
@@ -151,12 +163,12 @@ mod tests {
 
     #[test]
     fn a_plain_return_type_is_answered_for_only_when_it_was_refused() {
-        assert_eq!(Ended::Returned(7, Judgement::FAILURE).__resil_cause(), Ok(7));
+        assert_eq!(Ended::returned(7, Judgement::FAILURE).__resil_cause(), Ok(7));
         assert_eq!(
             Ended::<u8>::Rejected(TIMED_OUT).__resil_cause(),
             Err(Cause::Rejected(TIMED_OUT))
         );
-        let ended: Ended<_> = Ended::Returned(opaque(), Judgement::SUCCESS);
+        let ended: Ended<_> = Ended::returned(opaque(), Judgement::SUCCESS);
         assert_eq!(ended.__resil_cause().map(Iterator::count), Ok(2));
     }
 }

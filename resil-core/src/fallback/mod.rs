@@ -9,9 +9,9 @@ mod ended;
 
 pub use cause::Cause;
 pub use config::FallbackBuilder;
-pub use ended::{Ended, EndedAs};
+pub use ended::{Ended, EndedAs, Standing};
 
-use crate::cell::Counters;
+use crate::cell::Rare;
 use crate::contract::{Counter, Event, Kind, Location, Policy, Rejected, Setting, emit};
 use core::fmt;
 
@@ -40,7 +40,7 @@ mod count {
 ///
 /// static QUOTE: Fallback = Fallback::builder("quote").build();
 ///
-/// let ended = Ended::Returned(Err::<u32, _>("down"), Judgement::FAILURE);
+/// let ended = Ended::returned(Err::<u32, _>("down"), Judgement::FAILURE);
 /// let outcome = match ended.__resil_cause() {
 ///     Ok(outcome) => outcome,
 ///     Err(cause) => {
@@ -53,7 +53,7 @@ mod count {
 pub struct Fallback {
     name: &'static str,
     location: &'static Location<'static>,
-    counters: Counters<{ count::ALL }>,
+    counters: Rare<{ count::ALL }>,
 }
 
 impl Fallback {
@@ -64,7 +64,7 @@ impl Fallback {
     }
 
     const fn new(name: &'static str, location: &'static Location<'static>) -> Self {
-        Self { name, location, counters: Counters::new() }
+        Self { name, location, counters: Rare::new() }
     }
 
     /// Counts and reports that the fallback answers for this cause.
@@ -157,13 +157,13 @@ mod tests {
                 Err(cause) => Err(format!("nothing cached after: {cause}")),
             }
         }
-        let failed = Ended::Returned(Err("down".to_owned()), Judgement::FAILURE);
+        let failed = Ended::returned(Err("down".to_owned()), Judgement::FAILURE);
         assert_eq!(answered(failed), Err("nothing cached after: down".to_owned()));
         let refused = Ended::Rejected(Rejected::new(Reason::CircuitOpen, "gateway"));
         assert_eq!(
             answered(refused),
             Err("nothing cached after: circuit open: `gateway`".to_owned())
         );
-        assert_eq!(answered(Ended::Returned(Ok(7), Judgement::SUCCESS)), Ok(7));
+        assert_eq!(answered(Ended::returned(Ok(7), Judgement::SUCCESS)), Ok(7));
     }
 }

@@ -45,11 +45,11 @@ impl<'a> Attempts<'a> {
     }
 
     /// What it means that a timeout or deadline ended the attempt: a failure, worth another attempt if it was the
-    /// attempt's own timeout and `on_timeout` says so.
+    /// attempt's own timeout and `on_timeout` says so. One that had not begun is nobody's failure.
     #[cold]
     pub fn judge(&self, rejected: &Rejected) -> Judgement {
         let timed_out = matches!(rejected.reason(), Reason::TimedOut);
-        Judgement::timed_out(timed_out && self.retry.options().on_timeout)
+        Judgement::ended(rejected, timed_out && self.retry.options().on_timeout)
     }
 
     /// After an attempt: `Some(wait)` to sleep for exactly that long and to attempt again, `None` if the call is over.

@@ -4,7 +4,7 @@ use super::{CUT_SHORT, TIMED_OUT, Timeout};
 use crate::contract::{Event, Limit, Limits, Reason, Rejected, emit};
 use crate::time::{Deadline, Nanos};
 
-/// How long one attempt may take, and which timeout says so. Made by [`Timeout::limit`].
+/// The time of one attempt that is known only at the call, and which timeout it belongs to. Made by [`Timeout::limit_of`].
 #[derive(Clone, Copy, Debug)]
 pub struct AttemptLimit {
     timeout: &'static Timeout,
@@ -34,23 +34,41 @@ impl Limits for AttemptLimit {
         Nanos::MAX
     }
 
+    fn ended(&self, by: Limit) -> Rejected {
+        self.timeout.ended(by)
+    }
+}
+
+/// A timeout whose time is written: see [`Timeout::limit`].
+impl Limits for Timeout {
+    #[inline]
+    fn attempt(&self) -> Option<Nanos> {
+        self.after
+    }
+
+    #[inline]
+    fn deadline(&self) -> Deadline {
+        Deadline::NEVER
+    }
+
+    #[inline]
+    fn deadline_span(&self) -> Nanos {
+        Nanos::MAX
+    }
+
     #[cold]
     fn ended(&self, by: Limit) -> Rejected {
-        let timeout = self.timeout;
-        match by {
-            Limit::Attempt => {
-                let rejected = Rejected::new(Reason::TimedOut, timeout.name);
-                timeout.counters.add(TIMED_OUT);
-                emit(&Event::TimedOut(rejected));
-                rejected
-            }
-            Limit::Deadline => {
-                let rejected = Rejected::new(Reason::DeadlineExceeded, timeout.name);
-                timeout.counters.add(CUT_SHORT);
-                emit(&Event::DeadlineExceeded(rejected));
-                rejected
-            }
-        }
+        let (reason, count) = match by {
+            Limit::Attempt => (Reason::TimedOut, TIMED_OUT),
+            Limit::Deadline => (Reason::DeadlineExceeded, CUT_SHORT),
+        };
+        let rejected = Rejected::new(reason, self.name);
+        self.counters.add(count);
+        emit(&match by {
+            Limit::Attempt => Event::TimedOut(rejected),
+            Limit::Deadline => Event::DeadlineExceeded(rejected),
+        });
+        rejected
     }
 }
 

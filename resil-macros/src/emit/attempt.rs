@@ -125,7 +125,7 @@ fn limits(plan: &Plan) -> Option<TokenStream> {
         .policies()
         .deadline
         .as_ref()
-        .map(|deadline| quote_spanned!(at(deadline.key())=> __resil_deadline));
+        .map(|deadline| quote_spanned!(at(deadline.key())=> &__resil_deadline));
     match (timeout, deadline) {
         (Some(timeout), Some(deadline)) => Some(quote!((#timeout, #deadline))),
         (Some(limit), None) | (None, Some(limit)) => Some(limit),

@@ -135,13 +135,18 @@ fn refused_arms(
     } else {
         quote_spanned!(span=> ::core::result::Result::Err(__resil_cause))
     };
-    let (timeout, rejected) = match (timeout, rejected) {
-        (None, None) => {
-            let both = arm(None);
-            return quote_spanned!(span=> #pattern => #both);
-        }
-        (timeout, rejected) => (arm(timeout), arm(rejected)),
+    // One arm will do where there is nothing to tell apart.
+    let only = match (timeout, rejected) {
+        (None, None) => Some(None),
+        _ if !plan.is_limited() => Some(rejected),
+        _ if plan.breaker.is_none() => Some(timeout),
+        _ => None,
     };
+    if let Some(only) = only {
+        let only = arm(only);
+        return quote_spanned!(span=> #pattern => #only);
+    }
+    let (timeout, rejected) = (arm(timeout), arm(rejected));
     quote_spanned! {span=>
         #pattern if #rt::Reason::is_timeout(#rt::Rejected::reason(&__resil_cause)) => #timeout
         #pattern => #rejected

@@ -26,17 +26,12 @@ pub(super) fn outcome(plan: &Plan) -> TokenStream {
         quote_spanned!(span=> #rt::Attempts::judge(&__resil_attempts, __resil_rejected))
     } else {
         let rt = plan.rt(span);
-        quote_spanned!(span=> #rt::Judgement::FAILURE)
-    };
-    let rejected = if plan.policies().retry.is_some() {
-        quote_spanned!(span=> __resil_rejected)
-    } else {
-        quote_spanned!(span=> _)
+        quote_spanned!(span=> #rt::Judgement::ended(__resil_rejected, false))
     };
     quote_spanned! {span=>
         let __resil_judgement = match &__resil_outcome {
             ::core::result::Result::Ok(__resil_outcome) => #judged,
-            ::core::result::Result::Err(#rejected) => #ended,
+            ::core::result::Result::Err(__resil_rejected) => #ended,
         };
         #own
     }

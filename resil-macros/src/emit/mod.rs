@@ -139,12 +139,12 @@ fn carried(plan: &Plan) -> Option<TokenStream> {
             quote_spanned!(span=> ::core::result::Result::Ok(__resil_outcome))
         }
         (Carrier::Ended, false) => {
-            quote_spanned!(span=> #rt::Ended::Returned(__resil_outcome, __resil_judgement))
+            quote_spanned!(span=> #rt::Ended::returned(__resil_outcome, __resil_judgement))
         }
         (Carrier::Ended, true) => quote_spanned! {span=>
             match __resil_outcome {
                 ::core::result::Result::Ok(__resil_outcome) => {
-                    #rt::Ended::Returned(__resil_outcome, __resil_judgement)
+                    #rt::Ended::returned(__resil_outcome, __resil_judgement)
                 }
                 ::core::result::Result::Err(__resil_rejected) => #rt::Ended::Rejected(__resil_rejected),
             }

@@ -170,7 +170,8 @@ impl<'a> Round<'a> {
         } else {
             quote_spanned!(span=> #rt::sleep_blocking(__resil_wait);)
         };
-        let Some(hook) = &self.retry.before else { return sleep };
+        let overdue = self.overdue();
+        let Some(hook) = &self.retry.before else { return quote!(#sleep #overdue) };
         // The attempt to come.
         let named =
             self.retry.attempt().filter(|name| mentions(hook.to_token_stream(), &name.to_string()));
@@ -182,9 +183,12 @@ impl<'a> Round<'a> {
             // A hook that takes too long ends the call with what there is.
             let end = self.end_with_rejected();
             quote_spanned! {span=>
-                match #rt::limited(&mut (), __resil_deadline, async { #hook; }).await {
+                match #rt::limited(&mut (), &__resil_deadline, async { #hook; }).await {
                     ::core::result::Result::Ok(()) => {}
-                    ::core::result::Result::Err(__resil_rejected) => #end,
+                    ::core::result::Result::Err(__resil_rejected) => {
+                        #rt::Attempts::out_of_time(&mut __resil_attempts);
+                        #end
+                    }
                 }
             }
         } else if plan.is_async() {
@@ -192,7 +196,21 @@ impl<'a> Round<'a> {
         } else {
             quote_spanned!(span=> #rt::call(&mut (), || { #hook; });)
         };
-        quote!(#sleep #named #hook)
+        quote!(#sleep #named #hook #overdue)
+    }
+
+    /// Ends the call with the newest outcome if its deadline has passed before the next attempt begins.
+    fn overdue(&self) -> Option<TokenStream> {
+        let (span, deadline) = (self.span, &self.deadline);
+        let rt = self.plan.rt(span);
+        self.plan.policies().deadline.as_ref()?;
+        Some(quote_spanned! {span=>
+            if let ::core::option::Option::Some(__resil_outcome) =
+                #rt::overdue(&mut __resil_held, &mut __resil_attempts, #deadline)
+            {
+                break __resil_outcome;
+            }
+        })
     }
 }
 
