@@ -1,4 +1,24 @@
 //! Attempts under limits: on the manual clock where time matters, and once on the real timer.
+//!
+//! Mutants that were tried on `limited.rs`, `attempt.rs` and `time/deadline.rs`, and what caught them:
+//!
+//! | mutant | caught by |
+//! |---|---|
+//! | the clock is looked at before the body | `t02_to02_…` |
+//! | the timer is armed before the first poll | `t10_…` |
+//! | the permit's reading is not used | `t01_or_from_the_reading_…` |
+//! | the end is told before the body is dropped | `t03_…` |
+//! | every end is a timeout's | `t04_…` |
+//! | a deadline enforced above, or an equal one, is fired here | `a_deadline_above_…`, `to08_…` |
+//! | a carried deadline is fired by all or none within | `a_deadline_that_was_carried_…` |
+//! | no time at all, or a deadline that has passed, lets the body start | `to11_…` |
+//! | due only after its instant | `t06_…` and ten more |
+//! | the timer is not renewed | `the_timer_wakes_the_task_that_polled_last`, `a_clock_that_goes_back_…` |
+//! | the timer stays armed after the end | `b28_an_attempt_that_has_ended_…` |
+//! | overdue is told never, at every drop, or after the end | `b28_…` |
+//! | the flag goes up after the call | `b27_…` |
+//! | the ambient deadline is not set, not restored, or widened | `the_deadline_is_ambient_…`, `time::deadline::tests` |
+//! | blocking polls are reported never, or twice | `t09_…` |
 
 use super::*;
 use crate::contract::Reason;

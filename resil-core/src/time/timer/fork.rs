@@ -84,7 +84,7 @@ mod tests {
         block_on(sleep(Nanos::MILLI));
         let (woken, waker) = Wakes::pair();
         let mut from_before = Timer::new();
-        from_before.arm_at(now().plus(Nanos::from_ms(3)), &waker);
+        from_before.arm_at(now().plus(Nanos::from_ms(30)), &waker);
         // SAFETY: the child runs nothing of the test harness and ends with `_exit`. It starts a thread and allocates, which
         // the C library permits after a fork on this platform; if it hung, the alarm would end it.
         #[allow(unsafe_code)]

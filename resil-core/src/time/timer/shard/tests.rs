@@ -1,4 +1,9 @@
 //! The shard against a plain sequential model, and the properties that the daemon builds on.
+//!
+//! Mutants that were tried, all of them caught: in the heap, a wrong comparison, no rise or no sink after a removal, the right child
+//! ignored, a position not reported; in the lists, no order, no bound on the steps, head or tail not kept on removal, a
+//! list taken over while in use or not empty; in the slab, slots not used again, the generation not changed; `expire` that
+//! stops short of `now` or ignores its bound; `survey` that forgets, or never forgets, what was used.
 
 use super::*;
 use proptest::prelude::*;
