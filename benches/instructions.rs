@@ -21,7 +21,10 @@ fn run_async<F: Future<Output = Result<u64, benches::Down>>>(calls: u64, call: i
 }
 
 fn main() {
-    assert!(!resil::TEST_UTIL, "feature `test-util` is on: run with `-p benches` alone");
+    if resil::TEST_UTIL {
+        eprintln!("feature `test-util` is on: run with `-p benches` alone");
+        std::process::exit(2);
+    }
     let mut args = std::env::args().skip(1);
     let scenario = args.next().expect("a scenario");
     let calls: u64 = args.next().and_then(|calls| calls.parse().ok()).expect("how many calls");

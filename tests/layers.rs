@@ -46,7 +46,10 @@ fn code(text: &str) -> String {
 }
 
 fn is_test(file: &str) -> bool {
-    file.ends_with("loom.rs") || file.ends_with("tests.rs") || file.contains("/tests/") || file.ends_with("testkit.rs")
+    file.ends_with("loom.rs")
+        || file.ends_with("tests.rs")
+        || file.contains("/tests/")
+        || file.ends_with("testkit.rs")
 }
 
 /// The first segment after each `root` in `code`, also of grouped imports.

@@ -217,7 +217,11 @@ fn r12_a_deadline_that_passes_between_attempts_hides_no_error() {
     assert!(poll_once(future.as_mut()).is_pending(), "it waits for the second attempt");
     clock.advance("200ms"); // an executor that was busy elsewhere
     let outcome = poll_once(future.as_mut());
-    assert_eq!(outcome, std::task::Poll::Ready(Err(Fault::Down(1))), "the second attempt never ran");
+    assert_eq!(
+        outcome,
+        std::task::Poll::Ready(Err(Fault::Down(1))),
+        "the second attempt never ran"
+    );
     assert_eq!(calls.count(), 1);
 }
 

@@ -133,6 +133,7 @@ pub fn stack(request: u64) -> Result<u64, Down> {
 ///
 /// # Errors
 /// The callee's.
+#[allow(clippy::unused_async)] // ready at once, as the guarded one
 pub async fn bare_async(request: u64) -> Result<u64, Down> {
     callee(request)
 }
@@ -141,6 +142,7 @@ pub async fn bare_async(request: u64) -> Result<u64, Down> {
 ///
 /// # Errors
 /// The callee's.
+#[allow(clippy::unused_async)] // as above
 pub async fn breaker_async(request: u64) -> Result<u64, Down> {
     BREAKER.call(request)
 }

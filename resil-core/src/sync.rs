@@ -13,10 +13,10 @@ mod primitive {
 #[cfg(resil_loom)]
 mod primitive {
     pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-    pub(crate) use loom::thread;
     /// What only models need.
     #[cfg(test)]
     pub(crate) use loom::sync::{Arc, Mutex, atomic::AtomicBool};
+    pub(crate) use loom::thread;
 }
 
 pub(crate) use primitive::*;
@@ -24,9 +24,9 @@ pub(crate) use primitive::*;
 /// `std`'s own, in every build.
 pub(crate) mod fixed {
     pub(crate) use core::sync::atomic::AtomicU64;
-    pub(crate) use std::sync::{Mutex, OnceLock, PoisonError};
     #[cfg(feature = "test-util")]
     pub(crate) use std::sync::Arc;
     #[cfg(any(not(resil_loom), feature = "test-util"))]
     pub(crate) use std::sync::MutexGuard;
+    pub(crate) use std::sync::{Mutex, OnceLock, PoisonError};
 }

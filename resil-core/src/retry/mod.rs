@@ -4,7 +4,7 @@
 //! counters, `attempts` is that and the retries.
 //!
 //! # Source
-//! Backoff and jitter: see [`Jitter`](crate::Jitter).
+//! Backoff and jitter: see [`Jitter`].
 
 mod attempts;
 mod config;
