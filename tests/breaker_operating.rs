@@ -126,11 +126,11 @@ fn b32_rg14_counters_only_rise() {
 
 #[test]
 fn rg12_every_call_is_in_exactly_one_counter() {
+    const THREADS: u64 = 8;
+    const CALLS: u64 = 5_000;
     let clock = pause();
     let breaker =
         builder("rg12").window(100).min_calls(50).slow_call(SECOND).open_for(MS).probes(2).build();
-    const THREADS: u64 = 8;
-    const CALLS: u64 = 5_000;
     thread::scope(|scope| {
         for thread in 0..THREADS {
             let (breaker, clock) = (&breaker, &clock);
@@ -213,9 +213,9 @@ fn rg09_the_last_event_names_the_state_whoever_tells_it() {
                     together.wait();
                     for _ in 0..500 {
                         if forced {
-                            breaker.force_open()
+                            breaker.force_open();
                         } else {
-                            breaker.disable()
+                            breaker.disable();
                         }
                         breaker.close();
                     }
@@ -230,7 +230,7 @@ fn rg09_the_last_event_names_the_state_whoever_tells_it() {
     assert!(told.iter().any(crossed), "the threads never met");
     assert!(told.windows(2).all(|pair| pair[0].1 == pair[1].0), "each begins where the last ended");
     assert_eq!(told.last().expect("some").1, breaker.state());
-    assert_eq!(told.len() as u32, breaker.generation() - 1, "none is missing");
+    assert_eq!(told.len(), breaker.generation() as usize - 1, "none is missing");
 }
 
 #[test]
