@@ -1,7 +1,7 @@
 //! The circuit breaker by hand: open, half-open, and the time between.
 
 use resil::testing::pause;
-use resil::{Event, Judgement, Policy, Ratio, Reason, State, TripReason, Window};
+use resil::{Event, Judgement, Ratio, Reason, State, TripReason, Window};
 use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;

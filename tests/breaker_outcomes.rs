@@ -1,7 +1,7 @@
 //! The circuit breaker by hand: what an outcome may change, when it opens, what a new window knows of the old one.
 
 use resil::testing::pause;
-use resil::{Event, Judgement, Policy, Ratio, State, TripReason, Window};
+use resil::{Event, Judgement, Ratio, State, TripReason, Window};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 use std::thread;
