@@ -213,7 +213,7 @@ fn b28_b31_cancelled_from_outside_it_is_a_failure_only_if_it_was_late() {
 
 #[test]
 fn b28_a_deadline_of_the_function_above_is_a_caller_who_went_away() {
-    #[resilient(circuit_breaker, name = "b28_below")]
+    #[resilient(circuit_breaker, timeout = "1m", name = "b28_below")]
     async fn below() -> Result<u32, Fault> {
         pending().await
     }

@@ -36,8 +36,8 @@ worlds! {
     (calls: &Calls) -> Result<u32, Fault> { Err(Fault::Down(calls.begin())) }
     |world| {
         let calls = Calls::new(&world);
-        call(&calls).await.unwrap_err();
-        assert_eq!(calls.begun(), [0, 500]);
+        assert_eq!(call(&calls).await, Err(Fault::Down(2)));
+        assert_eq!((calls.begun(), world.ms()), (vec![0, 500], 500));
     }
 }
 
