@@ -35,6 +35,9 @@ pub(crate) fn present(plan: &Plan, out: &mut Diagnostics) {
     rules.must(shape::returned_borrow_excludes_retry(policies, target));
     rules.must(order::repeated_in_order(order.as_ref()));
     rules.must(same_pattern_twice(policies, failure.as_ref(), ignore.as_ref()));
+    for (key, pattern) in patterns(policies, failure.as_ref(), ignore.as_ref()) {
+        rules.must(pattern_matches_everything(key, pattern));
+    }
     rules.must(shape::classify_needs_the_error_type(classify.as_ref(), target));
     if let Some((_, names)) = clone {
         for name in names {
@@ -71,6 +74,38 @@ fn unknown_rule(allow: &[Ident], out: &mut Diagnostics) {
             };
             out.push(diag::error(rule, format!("`{rule}` is no rule that can be silenced"), help));
         }
+    }
+}
+
+/// Every pattern that is written, by its key.
+fn patterns<'a>(
+    policies: &'a Policies,
+    failure: Option<&'a Pattern>,
+    ignore: Option<&'a Pattern>,
+) -> impl Iterator<Item = (&'static str, &'a Pattern)> {
+    let retry = policies.retry.as_ref();
+    let breaker = policies.circuit_breaker.as_ref();
+    let all = [
+        ("failure", failure),
+        ("ignore", ignore),
+        ("on", retry.and_then(|retry| retry.on.as_ref())),
+        ("abort", retry.and_then(|retry| retry.abort.as_ref())),
+        ("failure", breaker.and_then(|breaker| breaker.failure.as_ref())),
+        ("ignore", breaker.and_then(|breaker| breaker.ignore.as_ref())),
+    ];
+    all.into_iter().filter_map(|(key, pattern)| Some((key, pattern?)))
+}
+
+fn pattern_matches_everything(key: &str, pattern: &Pattern) -> syn::Result<()> {
+    match pattern.mere_name() {
+        Some(name) => Err(diag::error(
+            name,
+            format!("as a pattern, `{name}` matches every outcome, `Ok` too"),
+            format!(
+                "to ask a function: `{key} = Err(e) if {name}(e)`; for all of them: `{key} = _`"
+            ),
+        )),
+        None => Ok(()),
     }
 }
 
@@ -130,7 +165,7 @@ fn pattern_decides_nothing(
         || policies.fallback.is_some();
     for (key, pattern) in [("failure", failure), ("ignore", ignore)] {
         if let Some(pattern) = pattern.filter(|_| !is_asked) {
-            let wrong = format!("no policy of this function asks what a `{key}` is");
+            let wrong = format!("no policy of this function asks for `{key}`");
             return Err(diag::error(
                 pattern,
                 wrong,
