@@ -80,13 +80,19 @@ impl Catalog {
     /// What cannot be right about the whole of them. Meant for a test, or the start of `main`.
     ///
     /// # Errors
-    /// Every pair of policies of one kind that share a name: their counters and handles could not be told apart.
+    /// Every pair of policies of one kind that share a name: their counters and handles could not be told apart. Names that the
+    /// attribute made of a path (`module::path::function`) are let pass: methods of two types may well be called the same, and
+    /// `name = "…"` tells them apart where that matters.
     pub fn verify(&self) -> Result<(), Vec<Problem>> {
         let mut entries: Vec<Entry> = self.iter().collect();
         entries.sort_by_key(|entry| (entry.kind(), entry.name(), entry.location().line()));
         let same = |pair: &&[Entry]| {
             let (first, second) = (&pair[0], &pair[1]);
-            first.kind() == second.kind() && first.name() == second.name() && !first.is(second)
+            let given = !first.name().contains("::");
+            given
+                && first.kind() == second.kind()
+                && first.name() == second.name()
+                && !first.is(second)
         };
         let problems: Vec<Problem> = entries
             .windows(2)
@@ -230,10 +236,14 @@ mod tests {
     static ONE: CircuitBreaker = CircuitBreaker::builder("catalog_one").build();
     static TWIN: CircuitBreaker = CircuitBreaker::builder("catalog_twin").build();
     static OTHER_TWIN: CircuitBreaker = CircuitBreaker::builder("catalog_twin").build();
+    static METHOD: CircuitBreaker = CircuitBreaker::builder("module::get").build();
+    static OTHER_METHOD: CircuitBreaker = CircuitBreaker::builder("module::get").build();
     crate::register!(ONE);
     crate::register!(ONE);
     crate::register!(TWIN);
     crate::register!(OTHER_TWIN);
+    crate::register!(METHOD);
+    crate::register!(OTHER_METHOD);
 
     #[test]
     fn x01_two_of_one_kind_and_name_are_reported_with_their_places() {

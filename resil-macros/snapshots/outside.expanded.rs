@@ -20,11 +20,12 @@ impl Shop {
             )
             .build();
         ::resil::register!(__RESIL_RETRY);
-        static __RESIL_CIRCUIT_BREAKER: ::resil::__private::CircuitBreaker = ::resil::__private::CircuitBreaker::builder(
-                "shop::sell",
-            )
-            .window(50)
-            .failure_rate(::resil::__private::Ratio::percent(25))
+        static __RESIL_CIRCUIT_BREAKER: ::resil::__private::CircuitBreaker = {
+            use ::resil::__private::CircuitBreaker as __ResilCircuitBreaker;
+            __ResilCircuitBreaker::builder("shop::sell")
+                .window(50)
+                .failure_rate(::resil::__private::Ratio::percent(25))
+        }
             .build();
         ::resil::register!(__RESIL_CIRCUIT_BREAKER);
         let __resil_ended: ::resil::__private::Ended<Result<u32, Fault>> = '__resil_call: {

@@ -67,7 +67,7 @@ use proc_macro::TokenStream;
 /// | | `failure_rate`: opens at this share | `"50%"` |
 /// | | `slow_call`, `slow_rate`: what is slow, and at which share it opens | off, `"100%"` |
 /// | | `open_for`: a duration or `exponential(d, factor = 2, cap = d)`, spread by `jitter` | `"10s"`, not spread |
-/// | | `max_open_for` | `"5m"` |
+/// | | `max_open_for` | `"5m"`, or `open_for` if that is longer |
 /// | | `probes`, 1 to 511 | 3 |
 /// | | `probe_timeout` | `open_for`, at least `"10s"` |
 /// | `retry` | `max` or `max_attempts` with the first call, or `max_retries` without it; `unlimited` | 3 attempts |

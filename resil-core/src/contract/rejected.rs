@@ -172,11 +172,23 @@ impl fmt::Display for Rejected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: `{}`", self.reason.as_str(), self.policy().escape_debug())?;
         match self.retry_after() {
-            Some(wait) => write!(f, " (retry after {wait:?})"),
+            Some(wait) => write!(f, " (retry after {:?})", readable(wait)),
             None if self.is_never() => f.write_str(" (never admitted)"),
             None => Ok(()),
         }
     }
+}
+
+/// A wait as people read it: from a millisecond on without fractions of one, rounded up.
+const fn readable(wait: Duration) -> Duration {
+    const MS: u128 = 1_000_000;
+    let ns = wait.as_nanos();
+    if ns < MS {
+        return wait;
+    }
+    // What fits in a `Duration` of 64 bits of nanoseconds fits in as many of milliseconds.
+    #[allow(clippy::cast_possible_truncation)]
+    Duration::from_millis(ns.div_ceil(MS) as u64)
 }
 
 #[allow(clippy::missing_fields_in_debug)] // all that it holds, decoded
@@ -215,7 +227,7 @@ pub(super) struct Refusal;
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("refused by a policy of this process")
+        f.write_str("refused by resil")
     }
 }
 
@@ -288,6 +300,17 @@ mod tests {
         let kept = Rejected::new(Reason::Throttled, long).policy();
         assert_eq!(kept.len(), 65_534);
         assert!(kept.chars().all(|c| c == 'ä'));
+    }
+
+    #[test]
+    fn a_wait_is_printed_without_fractions_of_a_millisecond() {
+        let shown = |wait| Rejected::new(Reason::CircuitOpen, "x").after(wait).to_string();
+        assert_eq!(
+            shown(Duration::from_nanos(9_976_343_808)),
+            "circuit open: `x` (retry after 9.977s)"
+        );
+        assert_eq!(shown(Duration::from_micros(1_001)), "circuit open: `x` (retry after 2ms)");
+        assert_eq!(shown(Duration::from_micros(250)), "circuit open: `x` (retry after 250µs)");
     }
 
     #[test]

@@ -242,8 +242,12 @@ impl Settings {
             self.probe_timeout.map(|d| quote!(.probe_timeout(#d))),
         ];
         let setters = setters.into_iter().flatten();
-        let builder = quote_spanned!(at=> #rt::CircuitBreaker::builder(#name));
-        quote!(#builder #(#setters)*)
+        // The whole call stands at `at`, and the path of ours does not: so the builder sees that place as its caller's.
+        let builder = quote_spanned!(at=> __ResilCircuitBreaker::builder(#name));
+        quote!({
+            use #rt::CircuitBreaker as __ResilCircuitBreaker;
+            #builder #(#setters)*
+        })
     }
 }
 
