@@ -22,7 +22,7 @@ impl Guarded {
         retry(max = 3, backoff = exponential("50ms", cap = "200ms"), jitter = equal),
         circuit_breaker = "upstream",
         timeout = "100ms",
-        fallback = |cause| self.last_known(product).ok_or_else(|| ShopError::from(cause)),
+        fallback = |cause| self.last_known(product).ok_or_else(|| cause.into_error()),
     )]
     pub(crate) async fn price(&self, product: u32) -> Result<Price, ShopError> {
         let price = self.upstream.price(product).await?;

@@ -4,7 +4,7 @@ mod bare;
 mod guarded;
 
 use reqwest::StatusCode;
-use resil::{Cause, Classify, Rejected};
+use resil::{Classify, Rejected};
 use std::time::Duration;
 
 pub(crate) use bare::Bare;
@@ -43,16 +43,6 @@ pub(crate) enum ShopError {
     Http(#[from] reqwest::Error),
     #[error(transparent)]
     Rejected(#[from] Rejected),
-}
-
-/// What a fallback that has no answer either gives back.
-impl From<Cause<Self>> for ShopError {
-    fn from(cause: Cause<Self>) -> Self {
-        match cause {
-            Cause::Error(error) => error,
-            Cause::Rejected(rejected) => rejected.into(),
-        }
-    }
 }
 
 /// One of the two clients.

@@ -40,6 +40,30 @@ impl<E> Cause<E> {
         }
     }
 
+    /// The error that the function returns where the fallback has no answer either.
+    ///
+    /// # Examples
+    /// ```
+    /// use resil_core::{Cause, Rejected};
+    /// use std::io;
+    ///
+    /// fn stale(cause: Cause<io::Error>, cached: Option<u32>) -> io::Result<u32> {
+    ///     cached.ok_or_else(|| cause.into_error())
+    /// }
+    ///
+    /// assert_eq!(stale(Cause::Error(io::Error::other("down")), Some(7)).unwrap(), 7);
+    /// assert_eq!(stale(Cause::Error(io::Error::other("down")), None).unwrap_err().to_string(), "down");
+    /// ```
+    pub fn into_error(self) -> E
+    where
+        E: From<Rejected>,
+    {
+        match self {
+            Self::Error(error) => error,
+            Self::Rejected(rejected) => E::from(rejected),
+        }
+    }
+
     /// The refusal, timeout or deadline, if that is the cause.
     pub const fn rejected(&self) -> Option<Rejected> {
         match self {
