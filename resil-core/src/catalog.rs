@@ -49,10 +49,11 @@ macro_rules! register {
 ///
 /// # Examples
 /// ```
-/// use resil_core::{CircuitBreaker, Kind, catalog};
+/// # use resil_core as resil;
+/// use resil::{CircuitBreaker, Kind, catalog};
 ///
 /// static GATEWAY: CircuitBreaker = CircuitBreaker::builder("gateway").build();
-/// resil_core::register!(GATEWAY);
+/// resil::register!(GATEWAY);
 ///
 /// let gateway = catalog().find(Kind::CircuitBreaker, "gateway").expect("it is linked in");
 /// gateway.circuit_breaker().expect("it is one").force_open();

@@ -11,7 +11,8 @@
 ///
 /// # Examples
 /// ```
-/// use resil_core::rng;
+/// # use resil_core as resil;
+/// use resil::rng;
 /// rng::seed(7);
 /// let first = rng::below(1_000);
 /// rng::seed(7);

@@ -41,10 +41,11 @@
 pub use resil_core::time::warm_up;
 #[doc(inline)]
 pub use resil_core::{
-    Backoff, BreakerOptions, Catalog, Cause, CircuitBreaker, CircuitBreakerBuilder, Classify,
-    Counter, Deadline, Entry, Event, InvalidOption, Jitter, Judgement, Kind, Location, Observer,
-    ObserverAlreadySet, Permit, Policy, Problem, Ratio, Reason, Rejected, Retry, Setting, State,
-    Stop, Timeout, TripReason, Value, Verdict, Window, catalog, observer_loops, observer_panics,
+    AttemptLimit, Attempts, Backoff, BreakerOptions, CallDeadline, Catalog, Cause, CircuitBreaker,
+    CircuitBreakerBuilder, Classify, Counter, Deadline, DeadlineLimit, DeadlineLimitBuilder, Entry,
+    Event, InvalidOption, Jitter, Judgement, Kind, Location, Observer, ObserverAlreadySet, Permit,
+    Policy, Problem, Ratio, Reason, Rejected, Retry, RetryBuilder, Setting, State, Stop, Timeout,
+    TimeoutBuilder, TripReason, Value, Verdict, Window, catalog, observer_loops, observer_panics,
     register, set_observer,
 };
 #[doc(inline)]
@@ -53,6 +54,14 @@ pub use resil_macros::{Classify, resilient};
 #[cfg(feature = "test-util")]
 #[doc(inline)]
 pub use resil_core::testing;
+
+/// Time, for policies that are used by hand: readings, sleeps, the ambient deadline.
+pub mod time {
+    #[doc(inline)]
+    pub use resil_core::time::{
+        Attached, Deadline, Nanos, Sleep, now, sleep, sleep_blocking, warm_up,
+    };
+}
 
 /// Whether feature `test-util` is on: a build that is measured or shipped must not have it.
 pub const TEST_UTIL: bool = cfg!(feature = "test-util");

@@ -21,7 +21,8 @@ pub(crate) const DEFAULT_FACTOR: u32 = 2;
 /// # Examples
 /// ```
 /// use core::time::Duration;
-/// use resil_core::Backoff;
+/// # use resil_core as resil;
+/// use resil::Backoff;
 ///
 /// let ms = Duration::from_millis;
 /// let backoff = Backoff::exponential(ms(100), ms(350)).factor(2);
@@ -73,7 +74,8 @@ impl Backoff {
     /// # Examples
     /// ```
     /// # use core::time::Duration;
-    /// # use resil_core::{Backoff, Retry};
+    /// # use resil_core as resil;
+    /// # use resil::{Backoff, Retry};
     /// static FETCH: Retry = Retry::builder("fetch")
     ///     .backoff(Backoff::table(const { &[Duration::from_millis(10), Duration::from_millis(50)] }))
     ///     .build();

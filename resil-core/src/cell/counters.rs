@@ -6,7 +6,7 @@
 //! # Synchronisation
 //! | access | ordering | why |
 //! |---|---|---|
-//! | add on an owned stripe | Relaxed load, Relaxed store | only its owner writes; ownership passes on under the lock of `LEASES`, which orders the old owner's last store before the new owner's first load |
+//! | add on an owned stripe | Relaxed load, Relaxed store | only its owner writes; a stripe is given back with Release and taken with Acquire, which orders the old owner's last store before the new owner's first load |
 //! | add on the shared stripe, or to a rare count | Relaxed `fetch_add` | a count, nothing is derived from its order |
 //! | sum | Relaxed loads | a moment's reading; each stripe is read once |
 //!
@@ -100,12 +100,14 @@ impl<const N: usize> Rare<N> {
 /// Who owns which stripe.
 mod lease {
     use super::{OWNED, SHARED};
-    use crate::sync::fixed::{Mutex, PoisonError};
+    use crate::sync::Ordering;
+    use crate::sync::fixed::AtomicU64;
     use std::cell::Cell;
 
-    /// One bit a stripe: set while a thread owns it.
-    static LEASES: Mutex<u32> = Mutex::new(0);
-    const _: () = assert!(OWNED <= u32::BITS as usize);
+    /// One bit a stripe: set while a thread owns it. No lock: one that another thread held while the process forked would
+    /// never be free again in the child.
+    static LEASES: AtomicU64 = AtomicU64::new(0);
+    const _: () = assert!(OWNED <= u64::BITS as usize);
 
     /// No stripe was asked for yet.
     const UNKNOWN: usize = usize::MAX;
@@ -124,7 +126,8 @@ mod lease {
             // What is counted from here on (by destructors of other thread-locals) goes to the shared stripe.
             let owned = OWNER.replace(SHARED);
             if owned < OWNED {
-                *LEASES.lock().unwrap_or_else(PoisonError::into_inner) &= !(1 << owned);
+                // ORDERING: Release, pairs with the Acquire of whoever takes the stripe next and goes on from our counts.
+                LEASES.fetch_and(!(1 << owned), Ordering::Release);
             }
         }
     }
@@ -141,18 +144,28 @@ mod lease {
         if OWNER.get() != UNKNOWN || LEASE.try_with(|_| ()).is_err() {
             return false;
         }
-        let mut leases = LEASES.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = leases.trailing_ones() as usize;
-        OWNER.set(free.min(SHARED));
-        if free < OWNED {
-            *leases |= 1 << free;
+        let mut leases = LEASES.load(Ordering::Relaxed);
+        loop {
+            let free = leases.trailing_ones() as usize;
+            if free >= OWNED {
+                OWNER.set(SHARED);
+                return false;
+            }
+            let (taken, relaxed) = (leases | 1 << free, Ordering::Relaxed);
+            // ORDERING: Acquire, pairs with the Release of the owner before.
+            match LEASES.compare_exchange_weak(leases, taken, Ordering::Acquire, relaxed) {
+                Ok(_) => {
+                    OWNER.set(free);
+                    return true;
+                }
+                Err(now) => leases = now,
+            }
         }
-        free < OWNED
     }
 
     #[cfg(test)]
     pub(super) fn taken() -> u32 {
-        LEASES.lock().unwrap_or_else(PoisonError::into_inner).count_ones()
+        LEASES.load(Ordering::Relaxed).count_ones()
     }
 }
 

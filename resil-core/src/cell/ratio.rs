@@ -8,7 +8,8 @@ use core::fmt;
 ///
 /// # Examples
 /// ```
-/// use resil_core::Ratio;
+/// # use resil_core as resil;
+/// use resil::Ratio;
 /// assert_eq!(Ratio::percent(50), Ratio::of(0.5));
 /// assert_eq!(Ratio::percent(50).to_string(), "50%");
 /// assert_eq!(Ratio::from_millionths(1_234).to_string(), "0.1234%");

@@ -52,7 +52,8 @@ use word::Word;
 ///
 /// # Examples
 /// ```
-/// use resil_core::{CircuitBreaker, Ratio, State};
+/// # use resil_core as resil;
+/// use resil::{CircuitBreaker, Ratio, State};
 ///
 /// static GATEWAY: CircuitBreaker =
 ///     CircuitBreaker::builder("gateway").window(4).min_calls(2).failure_rate(Ratio::percent(50)).build();

@@ -9,7 +9,8 @@ use super::Judgement;
 ///
 /// # Examples
 /// ```
-/// use resil_core::{Classify, Judgement};
+/// # use resil_core as resil;
+/// use resil::{Classify, Judgement};
 ///
 /// enum DbError { Deadlock, NoRow }
 ///

@@ -34,3 +34,4 @@ pub(crate) use recorded::recorded;
 pub use rejected::{Reason, Rejected};
 pub use verdict::{Judgement, Verdict};
 pub use watch::Watched;
+pub(crate) use watch::nobody;

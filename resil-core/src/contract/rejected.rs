@@ -58,7 +58,8 @@ impl Reason {
 ///
 /// # Examples
 /// ```
-/// use resil_core::{Reason, Rejected};
+/// # use resil_core as resil;
+/// use resil::{Reason, Rejected};
 /// use core::time::Duration;
 ///
 /// let refused = Rejected::new(Reason::CircuitOpen, "gateway").after(Duration::from_secs(30));

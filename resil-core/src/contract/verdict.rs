@@ -20,7 +20,8 @@ pub enum Verdict {
 /// # Examples
 /// ```
 /// use core::time::Duration;
-/// use resil_core::{Judgement, Verdict};
+/// # use resil_core as resil;
+/// use resil::{Judgement, Verdict};
 ///
 /// let busy = Judgement::TRANSIENT.after(Duration::from_secs(2));
 /// assert_eq!(busy.verdict(), Verdict::Failure);

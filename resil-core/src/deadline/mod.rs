@@ -4,7 +4,7 @@ mod config;
 mod limit;
 
 use crate::cell::Rare;
-use crate::contract::{Counter, Kind, Location, Policy, Setting, Value};
+use crate::contract::{Counter, Kind, Location, Policy, Rejected, Setting, Value, limited, nobody};
 use crate::time::{Nanos, now};
 use core::fmt;
 use core::time::Duration;
@@ -21,7 +21,8 @@ pub use limit::CallDeadline;
 /// # Examples
 /// ```
 /// use core::time::Duration;
-/// use resil_core::DeadlineLimit;
+/// # use resil_core as resil;
+/// use resil::DeadlineLimit;
 ///
 /// static CHECKOUT: DeadlineLimit = DeadlineLimit::builder("shop::checkout").after(Duration::from_secs(1)).build();
 /// let call = CHECKOUT.start();
@@ -47,6 +48,23 @@ impl DeadlineLimit {
     /// How long a call may take.
     pub const fn after(&self) -> Duration {
         self.after.to_duration()
+    }
+
+    /// Runs `body` as a whole call under this deadline, by hand. What it calls sees the deadline as well.
+    ///
+    /// # Errors
+    /// [`Rejected`] with [`Reason::DeadlineExceeded`](crate::Reason::DeadlineExceeded) if it takes longer.
+    ///
+    /// # Cancellation
+    /// Drops the body.
+    ///
+    /// # Cost
+    /// One clock reading at the start, and another before the body begins; one a poll and one timer if it has to wait.
+    pub fn run<F: Future>(
+        &'static self,
+        body: F,
+    ) -> impl Future<Output = Result<F::Output, Rejected>> {
+        limited(nobody(), self.start(), body)
     }
 
     /// A call begins.

@@ -10,7 +10,8 @@ use core::fmt;
 ///
 /// # Examples
 /// ```
-/// use resil_core::{Cause, Reason, Rejected};
+/// # use resil_core as resil;
+/// use resil::{Cause, Reason, Rejected};
 ///
 /// fn answer(cause: &Cause<std::num::ParseIntError>) -> &'static str {
 ///     match cause {
@@ -44,7 +45,8 @@ impl<E> Cause<E> {
     ///
     /// # Examples
     /// ```
-    /// use resil_core::{Cause, Rejected};
+    /// # use resil_core as resil;
+    /// use resil::{Cause, Rejected};
     /// use std::io;
     ///
     /// fn stale(cause: Cause<io::Error>, cached: Option<u32>) -> io::Result<u32> {

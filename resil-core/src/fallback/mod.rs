@@ -36,7 +36,8 @@ mod count {
 ///
 /// # Examples
 /// ```
-/// use resil_core::{Cause, Ended, Fallback, Judgement};
+/// # use resil_core as resil;
+/// use resil::{Cause, Ended, Fallback, Judgement};
 ///
 /// static QUOTE: Fallback = Fallback::builder("quote").build();
 ///

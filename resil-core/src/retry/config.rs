@@ -28,7 +28,8 @@ pub const DEFAULT_MAX_PUSHBACK: Duration = Duration::from_secs(10);
 /// # Examples
 /// ```
 /// use core::time::Duration;
-/// use resil_core::{Backoff, Jitter, Retry};
+/// # use resil_core as resil;
+/// use resil::{Backoff, Jitter, Retry};
 ///
 /// static FETCH: Retry = Retry::builder("fetch")
 ///     .max_attempts(4)

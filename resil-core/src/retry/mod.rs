@@ -69,8 +69,9 @@ mod count {
 ///
 /// # Examples
 /// ```
-/// use resil_core::time::{self, Deadline};
-/// use resil_core::{Judgement, Retry};
+/// # use resil_core as resil;
+/// use resil::time::{self, Deadline};
+/// use resil::{Judgement, Retry};
 ///
 /// static FETCH: Retry = Retry::builder("fetch").max_attempts(3).build();
 ///

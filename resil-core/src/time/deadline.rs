@@ -84,7 +84,8 @@ impl Drop for Scope {
 /// # Examples
 /// ```
 /// use core::time::Duration;
-/// use resil_core::time::Deadline;
+/// # use resil_core as resil;
+/// use resil::time::Deadline;
 ///
 /// let deadline = Deadline::after(Duration::from_secs(1));
 /// assert!(!deadline.is_expired());
@@ -157,7 +158,8 @@ impl Deadline {
     ///
     /// # Examples
     /// ```
-    /// use resil_core::time::Deadline;
+    /// # use resil_core as resil;
+    /// use resil::time::Deadline;
     ///
     /// # fn spawn(_: impl Future<Output = ()> + Send + 'static) {}
     /// spawn(Deadline::current().attach(async { /* guarded calls */ }));

@@ -43,7 +43,8 @@ pub(super) fn installed() -> Option<ManualClock> {
 ///
 /// # Examples
 /// ```
-/// use resil_core::{testing, time};
+/// # use resil_core as resil;
+/// use resil::{testing, time};
 ///
 /// let clock = testing::pause();
 /// let before = time::now();
