@@ -141,6 +141,9 @@ fn arm<L: Limits>(
     if let Some(span) = limits.attempt() {
         let begun = begun.unwrap_or_else(now);
         let due = begun.plus(span);
+        if is_left_to_above(due, ambient) {
+            return due;
+        }
         if Deadline::at_instant(due) < end {
             timer.arm_after(begun, span, waker);
             return due;
@@ -165,7 +168,7 @@ fn look<L: Limits>(
     ambient: Ambient,
     waker: &Waker,
 ) -> Option<Limit> {
-    if due == Nanos::MAX {
+    if due == Nanos::MAX || is_left_to_above(due, ambient) {
         return None;
     }
     if now() < due {
@@ -180,6 +183,11 @@ fn look<L: Limits>(
 fn deadline_here<L: Limits>(limits: &L, ambient: Ambient) -> Deadline {
     let own = limits.deadline();
     if ambient.enforced && ambient.at <= own { Deadline::NEVER } else { own.min(ambient.at) }
+}
+
+/// Whether a guarded function above ends this attempt by then at the latest.
+fn is_left_to_above(due: Nanos, ambient: Ambient) -> bool {
+    ambient.enforced && ambient.at <= Deadline::at_instant(due)
 }
 
 /// Whether an attempt that was due then, if it had pended at all, is dropped too late to be merely abandoned.
