@@ -3,10 +3,11 @@
 //! Invariant: nothing here decides anything. What is rare is out of line, so that the guarded function stays small.
 
 use crate::circuit_breaker::BreakerOptions;
-use crate::contract::{Judgement, carries_refusal};
+use crate::contract::{Classify, Judgement, carries_refusal};
 use crate::retry::Attempts;
 use crate::time::{Deadline, Nanos};
 use core::error::Error;
+use core::marker::PhantomData;
 use core::time::Duration;
 
 /// A way out of an async block that is never taken: it tells the compiler what the block returns.
@@ -76,6 +77,33 @@ pub const fn slow_call_below(options: Option<BreakerOptions>, timeout: Duration)
         None => true,
     }
 }
+
+/// Asks a type whether it knows failures: a `Result` does. For all others the trait beside it answers.
+#[derive(Debug)]
+pub struct Fails<R>(PhantomData<R>);
+
+impl<T, E> Fails<Result<T, E>> {
+    /// It does.
+    pub const KNOWN: bool = true;
+}
+
+/// Asks a type whether it classifies itself. For all that do not the trait beside it answers.
+#[derive(Debug)]
+pub struct Classifies<R>(PhantomData<R>);
+
+impl<R: Classify> Classifies<R> {
+    /// It does.
+    pub const KNOWN: bool = true;
+}
+
+/// The answer where the type has none of its own, which would come first.
+pub trait Unknown {
+    /// It does not.
+    const KNOWN: bool = false;
+}
+
+impl<R> Unknown for Fails<R> {}
+impl<R> Unknown for Classifies<R> {}
 
 /// A field that says how long its error asks to be left alone.
 #[diagnostic::on_unimplemented(

@@ -45,7 +45,7 @@ use proc_macro::TokenStream;
 /// | `classify` | alone | in a generic function: asks the error type, and adds the bound |
 /// | `clone` | `(arg, …)` | clones these arguments while a later attempt is possible |
 /// | `order` | `= [circuit_breaker, retry]` | outermost first; names exactly the policies that are there |
-/// | `name` | `= "…"` | what the catalogue calls the policies of this function |
+/// | `name` | `= "…"` | what the catalogue calls the policies of this function; else `module::path::function`, without the type of a method |
 /// | `registry` | `= path::to::module` | where names live; `crate::policies` if not written |
 /// | `crate` | `= path` | where `resil` is, if it was renamed or re-exported |
 /// | `allow` | `(rule_id, …)` | silences advice of the compile-time checks |
@@ -53,7 +53,8 @@ use proc_macro::TokenStream;
 ///
 /// A pattern is matched by reference against what the body returned, and may have an `if`. Of several that match, `abort`
 /// comes before `ignore`, `ignore` before `on` and `failure`; what none matches is judged by its type: `Classify` if the
-/// error implements it, else any `Err` is a failure.
+/// error implements it, else any `Err` is a failure. Of an `Option` or another plain return nothing is a failure to a breaker
+/// unless a pattern says so: `failure = None`.
 ///
 /// The default order is fallback, deadline, retry, circuit breaker, timeout, body.
 ///

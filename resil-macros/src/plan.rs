@@ -6,7 +6,7 @@ use crate::args::Args;
 use crate::policies::circuit_breaker::Source;
 use crate::policies::fallback::{Answers, Fallback};
 use crate::policies::{Policies, Row};
-use crate::target::{Binding, BindingKind, Target, Traits, bindings};
+use crate::target::{Binding, BindingKind, Target, Traits, bindings, peel};
 use crate::values::Pattern;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -29,6 +29,9 @@ pub(crate) struct Plan {
     pub(crate) carrier: Carrier,
     /// The newest outcome is kept while a gate may still refuse the next attempt, or a hook outlive the deadline.
     pub(crate) holds: bool,
+    /// Only the compiler can tell whether the return type has anything to retry: what is written is neither a `Result` nor
+    /// one of a few types that surely have not, nor does it depend on a parameter.
+    pub(crate) asks_type: bool,
     pub(crate) arguments: Arguments,
 }
 
@@ -89,12 +92,27 @@ impl Plan {
         let breaker = Breaker::new(&args);
         let gated = breaker.as_ref().is_some_and(|breaker| !breaker.outside);
         let holds = policies.retry.is_some() && (gated || policies.deadline.is_some());
+        let chosen = args.failure.is_some()
+            || policies.retry.as_ref().is_none_or(|retry| retry.on.is_some())
+            || is_limited(policies);
+        let asks_type = !chosen && target.output().is_some_and(|output| is_opaque(output, &target));
         let verdicts = Verdicts::of_function(&args);
         let carrier = Carrier::new(policies);
         let arguments = Arguments::new(&args, &mut target);
         let name = args.name.as_ref().map_or_else(|| path_of(&target), ToTokens::into_token_stream);
         let returns = without_impl_trait(&target);
-        Self { args, target, name, returns, breaker, verdicts, carrier, holds, arguments }
+        Self {
+            args,
+            target,
+            name,
+            returns,
+            breaker,
+            verdicts,
+            carrier,
+            holds,
+            asks_type,
+            arguments,
+        }
     }
 
     pub(crate) fn policies(&self) -> &Policies {
@@ -131,6 +149,20 @@ impl Plan {
             || self.breaker.is_some()
             || self.carrier == Carrier::Ended
     }
+}
+
+/// Whether what is written tells nothing about failures and stands for one type only.
+fn is_opaque(output: &Type, target: &Target) -> bool {
+    let Type::Path(path) = peel(output) else { return false };
+    let text = output.to_token_stream().to_string();
+    let generic = |name: &str| {
+        text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+    };
+    let parameters = target.sig.generics.type_params().any(|one| generic(&one.ident.to_string()));
+    let result = path.path.segments.last().is_some_and(|last| last.ident == "Result");
+    let borrows = text.contains(['\'', '&']);
+    let depends = parameters || borrows || generic("Self") || generic("impl");
+    path.qself.is_none() && !result && !depends
 }
 
 fn is_limited(policies: &Policies) -> bool {

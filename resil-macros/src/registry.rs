@@ -73,6 +73,9 @@ fn entry(input: ParseStream<'_>, out: &mut Diagnostics) -> syn::Result<Option<De
     let kind = input
         .call(Ident::parse_any)
         .map_err(|error| expected(error.span(), "the kind of a policy"))?;
+    if kind == "keyed" {
+        return Err(not_available(&kind));
+    }
     let name = input
         .call(Ident::parse_any)
         .map_err(|_| expected(here(input, &kind), "the name of the policy"))?;
@@ -112,7 +115,7 @@ fn kind_of(kind: &Ident) -> syn::Result<()> {
     let written = kind.unraw().to_string();
     if KINDS.contains(&written.as_str()) {
         Ok(())
-    } else if policies::LATER.contains(&written.as_str()) || written == "keyed" {
+    } else if policies::LATER.contains(&written.as_str()) {
         Err(not_available(kind))
     } else if policies::ORDER.contains(&written.as_str()) {
         Err(diag::error(
@@ -220,7 +223,7 @@ mod tests {
             circuit_braker other {}
             retry twice {}
             circuit_breaker last { failure_rate = "50%" }
-            circuit_breaker
+            keyed circuit_breaker tenant[String] {}
         });
         assert_eq!(
             said,
@@ -230,7 +233,7 @@ mod tests {
                 "`rate_limiter` is not available in this version",
                 "unknown kind of policy `circuit_braker`",
                 "`retry` belongs to a function and is not shared",
-                "expected the name of the policy",
+                "`keyed` is not available in this version",
                 "`window` is at least 1",
                 "there is a circuit breaker `gateway` already",
             ]

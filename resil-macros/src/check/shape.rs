@@ -45,7 +45,15 @@ pub(super) fn resilient_twice(target: &Target) -> syn::Result<()> {
 }
 
 pub(super) fn future_returning(target: &Target) -> syn::Result<()> {
+    let by_async_trait = |lifetime: &syn::LifetimeParam| {
+        lifetime.lifetime.ident == "async_trait" && !target.is_async()
+    };
     match target.output() {
+        Some(_) if target.sig.generics.lifetimes().any(by_async_trait) => Err(diag::error(
+            &target.sig.ident,
+            "methods of `#[async_trait]` are not available in this version",
+            "guard a function of its own, and call it from this method",
+        )),
         Some(output) if !target.is_async() && is_future(output) => Err(diag::error(
             output,
             "functions that return a future are not available in this version",
@@ -56,7 +64,9 @@ pub(super) fn future_returning(target: &Target) -> syn::Result<()> {
 }
 
 pub(super) fn needs_async(policies: &Policies, target: &Target) -> syn::Result<()> {
-    if target.is_async() {
+    // Which is not available either, and says so.
+    let returns_future = target.output().is_some_and(is_future);
+    if target.is_async() || returns_future {
         return Ok(());
     }
     let timeout = policies.timeout.as_ref().map(Row::key);

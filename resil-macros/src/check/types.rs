@@ -27,8 +27,10 @@ pub(super) fn is_plain(output: &Type) -> bool {
     ];
     match peel(output) {
         Type::Path(path) => {
+            let mut names = path.path.segments.iter().map(|segment| &segment.ident);
+            let home = names.next().is_some_and(|first| first == "std" || first == "core");
             path.qself.is_none()
-                && path.path.segments.len() == 1
+                && (path.path.segments.len() == 1 || home)
                 && last_segment(path)
                     .is_some_and(|segment| STD.iter().any(|name| segment.ident == name))
         }

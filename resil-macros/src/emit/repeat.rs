@@ -8,6 +8,7 @@ use crate::plan::{Plan, static_name};
 use crate::policies::{Retry, Row};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
 
 /// All attempts of a call, to the value that the carrier wants.
 pub(super) fn attempts(plan: &Plan, retry: &Retry) -> Part {
@@ -19,6 +20,8 @@ pub(super) fn attempts(plan: &Plan, retry: &Retry) -> Part {
         .holds
         .then(|| quote_spanned!(span=> let mut __resil_held = ::core::option::Option::None;));
     let label = round.gated.then(|| quote_spanned!(span=> '__resil_attempts:));
+    let asked = ask_type(plan);
+    let start = quote!(#asked #start);
     let each = round.tokens();
     if !round.outside {
         let value = quote_spanned!(span=> #label loop { #each });
@@ -34,6 +37,23 @@ pub(super) fn attempts(plan: &Plan, retry: &Retry) -> Part {
         #settle
     };
     Part { statements, value: outcome(plan) }
+}
+
+/// Retrying what can never fail would be silence: the return type is asked at compile time.
+fn ask_type(plan: &Plan) -> TokenStream {
+    let Some(output) = plan.target.output().filter(|_| plan.asks_type) else {
+        return TokenStream::new();
+    };
+    let span = output.span().resolved_at(Span::mixed_site());
+    let (rt, returns) = (plan.rt(span), &plan.returns);
+    quote_spanned! {span=>
+        const _: () = {
+            use #rt::Unknown as _;
+            if !(#rt::Fails::<#returns>::KNOWN || #rt::Classifies::<#returns>::KNOWN) {
+                ::core::panic!("nothing says which outcomes are worth another attempt\nhelp: `retry(on = …)` with a pattern");
+            }
+        };
+    }
 }
 
 /// One round of the loop.
