@@ -215,3 +215,39 @@ fn b29_a_deadline_that_had_passed_before_the_body_began_is_nobodys_failure() {
     assert_eq!(outcome.unwrap_err().refusal().unwrap().reason(), Reason::DeadlineExceeded);
     assert_eq!((calls.count(), count(Kind::CircuitBreaker, "b29_unbegun", "ignored")), (0, 1));
 }
+
+/// A future that began under a caller's deadline and goes on without that caller keeps to its own.
+#[test]
+fn a_future_that_is_moved_out_of_a_caller_is_ended_by_its_own_deadline() {
+    #[resilient(deadline = "100ms", name = "moved_inner")]
+    async fn inner() -> Result<u32, Fault> {
+        pending().await
+    }
+    #[resilient(deadline = "80ms", name = "moved_outer")]
+    async fn outer<F: Future<Output = Result<u32, Fault>>>(mut begun: F) -> Result<F, Fault>
+    where
+        F: Unpin,
+    {
+        assert!(poll_once(std::pin::Pin::new(&mut begun)).is_pending());
+        Ok(begun)
+    }
+    let (clock, world) = without_a_runtime();
+    let begun = run(&clock, outer(Box::pin(inner()))).unwrap();
+    assert_eq!(refusal(run(&clock, begun)), Some((Reason::DeadlineExceeded, "moved_inner")));
+    assert_eq!(world.ms(), 100);
+}
+
+/// The other way round: what began on its own and is carried under a sooner deadline keeps to that.
+#[test]
+fn a_future_that_is_moved_under_a_sooner_deadline_is_ended_by_that() {
+    #[resilient(deadline = "1s", name = "moved_under")]
+    async fn inner() -> Result<u32, Fault> {
+        pending().await
+    }
+    let (clock, world) = without_a_runtime();
+    let mut begun = Box::pin(inner());
+    assert!(poll_once(begun.as_mut()).is_pending());
+    let sooner = Deadline::after(50 * MS);
+    assert!(run(&clock, sooner.attach(begun)).is_err());
+    assert_eq!(world.ms(), 50);
+}

@@ -51,7 +51,7 @@ pin_project! {
     pub struct Limited<'w, W: Watched, L, F> {
         watched: &'w mut W,
         limits: L,
-        // 0 until the body has pended; `MAX` if nothing here will end it.
+        // When its own limits end it; 0 until the body has pended.
         due: Nanos,
         timer: Timer,
         // `None` once it has ended.
@@ -128,7 +128,7 @@ fn passed(end: Deadline, begun: &mut Option<Nanos>) -> Option<Limit> {
     (Deadline::at_instant(reading) >= end).then_some(Limit::Deadline)
 }
 
-/// The body has pended for the first time: arms the timer for whichever limit comes first and returns its instant.
+/// The body has pended for the first time: arms the timer, and returns when the attempt's own limits end it.
 #[inline(never)]
 fn arm<L: Limits>(
     timer: &mut Timer,
@@ -137,29 +137,27 @@ fn arm<L: Limits>(
     ambient: Ambient,
     waker: &Waker,
 ) -> Nanos {
-    let end = deadline_here(limits, ambient);
-    if let Some(span) = limits.attempt() {
-        let begun = begun.unwrap_or_else(now);
-        let due = begun.plus(span);
-        if is_left_to_above(due, ambient) {
-            return due;
-        }
-        if Deadline::at_instant(due) < end {
-            timer.arm_after(begun, span, waker);
-            return due;
+    let mut due = limits.deadline().at().unwrap_or(Nanos::MAX);
+    let mut span = limits.deadline_span();
+    if let Some(attempt) = limits.attempt() {
+        let end = begun.unwrap_or_else(now).plus(attempt);
+        if end < due {
+            (due, span) = (end, attempt);
         }
     }
-    let Some(due) = end.at() else { return Nanos::MAX };
-    if end == limits.deadline() {
-        let span = limits.deadline_span();
+    let end = end_here(due, ambient);
+    if end == due {
         timer.arm_after(due.since(span), span, waker);
     } else {
-        timer.arm_at(due, waker);
+        timer.arm_at(end, waker);
     }
     due
 }
 
 /// The body has pended again: which limit ends it now, if one does.
+///
+/// Looks at the ambient deadline of this poll, which may be another than at the poll before: a future that began under a
+/// caller's deadline may go on in a task of its own.
 #[inline(never)]
 fn look<L: Limits>(
     timer: &mut Timer,
@@ -168,26 +166,35 @@ fn look<L: Limits>(
     ambient: Ambient,
     waker: &Waker,
 ) -> Option<Limit> {
-    if due == Nanos::MAX || is_left_to_above(due, ambient) {
+    let end = end_here(due, ambient);
+    if end == Nanos::MAX {
         return None;
     }
-    if now() < due {
-        timer.renew(due, waker);
+    if now() < end {
+        if end == due {
+            // Armed for then, or for something sooner, after which there is another poll.
+            timer.renew(end, waker);
+        } else {
+            timer.arm_at(end, waker);
+        }
         return None;
     }
-    let by_deadline = deadline_here(limits, ambient) <= Deadline::at_instant(due);
+    let here = if ambient.enforced { Deadline::NEVER } else { ambient.at };
+    let by_deadline = limits.deadline().min(here) <= Deadline::at_instant(end);
     Some(if by_deadline { Limit::Deadline } else { Limit::Attempt })
 }
 
-/// The deadline that this attempt has to see to, because nobody above does.
-fn deadline_here<L: Limits>(limits: &L, ambient: Ambient) -> Deadline {
-    let own = limits.deadline();
-    if ambient.enforced && ambient.at <= own { Deadline::NEVER } else { own.min(ambient.at) }
-}
-
-/// Whether a guarded function above ends this attempt by then at the latest.
-fn is_left_to_above(due: Nanos, ambient: Ambient) -> bool {
-    ambient.enforced && ambient.at <= Deadline::at_instant(due)
+/// When an attempt whose own limits end it at `due` has to be ended here: then, or by a deadline that was carried into this
+/// task. Not at all if a guarded function above ends it by then.
+fn end_here(due: Nanos, ambient: Ambient) -> Nanos {
+    let above = ambient.at.at().unwrap_or(Nanos::MAX);
+    if !ambient.enforced {
+        due.min(above)
+    } else if above <= due {
+        Nanos::MAX
+    } else {
+        due
+    }
 }
 
 /// Whether an attempt that was due then, if it had pended at all, is dropped too late to be merely abandoned.
