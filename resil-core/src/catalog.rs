@@ -81,7 +81,7 @@ impl Catalog {
     /// What cannot be right about the whole of them. Meant for a test, or the start of `main`.
     ///
     /// # Errors
-    /// Every pair of policies of one kind that share a name: their counters and handles could not be told apart. Names that the
+    /// Policies of one kind that share a name, each with the next such: their counters and handles could not be told apart. Names that the
     /// attribute made of a path (`module::path::function`) are let pass: methods of two types may well be called the same, and
     /// `name = "…"` tells them apart where that matters.
     pub fn verify(&self) -> Result<(), Vec<Problem>> {
@@ -212,6 +212,18 @@ impl fmt::Debug for Entry {
 pub struct Problem {
     first: Entry,
     second: Entry,
+}
+
+impl Problem {
+    /// The one that stands first.
+    pub const fn first(&self) -> Entry {
+        self.first
+    }
+
+    /// The one after it.
+    pub const fn second(&self) -> Entry {
+        self.second
+    }
 }
 
 impl fmt::Display for Problem {
