@@ -146,21 +146,21 @@ pub trait Carry {
     fn __resil_carries_refusal(&self) -> bool;
 }
 
-impl<F: Error + 'static> Carry for &&&Carried<'_, F> {
+impl<F: Error> Carry for &&&Carried<'_, F> {
     fn __resil_carries_refusal(&self) -> bool {
-        carries_refusal(self.0)
+        carries_refusal(self.0.source())
     }
 }
 
-impl<F: AsRef<dyn Error + Send + Sync + 'static>> Carry for &&Carried<'_, F> {
+impl<'e, F: AsRef<dyn Error + Send + Sync + 'e>> Carry for &&Carried<'_, F> {
     fn __resil_carries_refusal(&self) -> bool {
-        carries_refusal(self.0.as_ref())
+        carries_refusal(self.0.as_ref().source())
     }
 }
 
-impl<F: AsRef<dyn Error + 'static>> Carry for &Carried<'_, F> {
+impl<'e, F: AsRef<dyn Error + 'e>> Carry for &Carried<'_, F> {
     fn __resil_carries_refusal(&self) -> bool {
-        carries_refusal(self.0.as_ref())
+        carries_refusal(self.0.as_ref().source())
     }
 }
 

@@ -95,7 +95,30 @@ fn item(trees: &[TokenTree]) -> Option<usize> {
         "macro_rules" if at == modifiers && is_punct(next, '!') => &to_braces,
         _ => return None,
     };
-    Some(at + 1 + trees[at..].iter().position(ends)?)
+    Some(
+        at + 1
+            + (0..trees.len() - at)
+                .find(|&end| ends(&trees[at + end]) && !is_argument(&trees[at..], end))?,
+    )
+}
+
+/// Whether the braces at `index` are between `<` and `>`: `impl Trait<{ 1 + 1 }> for Type`.
+fn is_argument(trees: &[TokenTree], index: usize) -> bool {
+    if !is_group(&trees[index], Delimiter::Brace) {
+        return false;
+    }
+    let mut depth = 0;
+    for (at, tree) in trees[..index].iter().enumerate() {
+        let arrow = at
+            .checked_sub(1)
+            .is_some_and(|at| is_punct(&trees[at], '-') || is_punct(&trees[at], '='));
+        if is_punct(tree, '<') {
+            depth += 1;
+        } else if is_punct(tree, '>') && !arrow {
+            depth -= 1;
+        }
+    }
+    depth > 0
 }
 
 fn mention(tokens: TokenStream, into: &mut HashSet<String>) {
@@ -163,6 +186,10 @@ mod tests {
             (
                 quote! { const fn f() {} static S: u8 = 1; S },
                 "const fn f () { } static S : u8 = 1 ;",
+            ),
+            (
+                quote! { fn f<T>() -> A<{ 2 }> where T: Copy, { A } impl T<{ 1 }> for L {} f() },
+                "fn f < T > () -> A < { 2 } > where T : Copy , { A } impl T < { 1 } > for L { }",
             ),
             (quote! { unsafe { f() }; struct A; }, ""),
             (quote! { async { f() }.await }, ""),

@@ -21,7 +21,7 @@
 //! ```
 //!
 //! The signature stays as it was, and what is not written costs nothing. The policies are `static`s, built at
-//! compile time and lock-free; the attribute turns into straight-line code around the body.
+//! compile time; the attribute turns into straight-line code around the body, and a healthy call takes no lock.
 //!
 //! # Where to look
 //! * [`macro@resilient`] guards a function; [`registry!`] declares the policies that functions share.

@@ -121,3 +121,98 @@ fn in_generic_functions_the_word_classify_asks_the_error() {
     assert_eq!(classified(&mut calls, || NoRow), Err(NoRow));
     assert_eq!(calls, 4);
 }
+
+/// Errors that borrow, and errors of a type that may.
+mod borrowed {
+    use super::resilient;
+    use resil::{Classify, Rejected};
+    use std::error::Error;
+    use std::fmt;
+
+    /// As parsers have it: the error shows the text.
+    #[derive(Debug)]
+    pub(super) enum Parse<'a> {
+        Bad(&'a str),
+        Refused(Rejected),
+    }
+
+    impl fmt::Display for Parse<'_> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            match self {
+                Self::Bad(text) => f.write_str(text),
+                Self::Refused(rejected) => rejected.fmt(f),
+            }
+        }
+    }
+
+    impl Error for Parse<'_> {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            match self {
+                Self::Bad(_) => None,
+                Self::Refused(rejected) => Some(rejected),
+            }
+        }
+    }
+
+    impl From<Rejected> for Parse<'_> {
+        fn from(rejected: Rejected) -> Self {
+            Self::Refused(rejected)
+        }
+    }
+
+    #[resilient(circuit_breaker, retry(max = 2, backoff = constant("0s")))]
+    pub(super) fn number(text: &str) -> Result<u8, Parse<'_>> {
+        text.parse().map_err(|_| Parse::Bad(text))
+    }
+
+    #[resilient(circuit_breaker)]
+    pub(super) async fn number_async<'a>(text: &'a str) -> Result<u8, Parse<'a>> {
+        text.parse().map_err(|_| Parse::Bad(text))
+    }
+
+    #[resilient(circuit_breaker)]
+    pub(super) fn boxed<'a>(text: &'a str) -> Result<u8, Box<dyn Error + 'a>> {
+        text.parse().map_err(|_| Parse::Bad(text).into())
+    }
+
+    #[resilient(circuit_breaker)]
+    pub(super) fn any<E: Error + From<Rejected>>(error: E) -> Result<u8, E> {
+        Err(error)
+    }
+
+    #[derive(Classify, Debug)]
+    pub(super) enum Wrapped<'a> {
+        #[resil(transient)]
+        Text(&'a str),
+        Inner(Parse<'a>),
+        Refused(Rejected),
+    }
+
+    impl From<Rejected> for Wrapped<'_> {
+        fn from(rejected: Rejected) -> Self {
+            Self::Refused(rejected)
+        }
+    }
+
+    #[resilient(circuit_breaker, retry(max = 3, backoff = constant("0s"), attempt = n))]
+    pub(super) fn wrapped(text: &str) -> Result<u32, Wrapped<'_>> {
+        if text.is_empty() {
+            Err(Wrapped::Inner(Parse::Bad(text)))
+        } else {
+            Err(Wrapped::Text(text))
+        }
+        .or_else(|error| if n < 3 { Err(error) } else { Ok(n) })
+    }
+}
+
+#[test]
+fn an_error_may_borrow() {
+    assert_eq!(borrowed::number("7").unwrap(), 7);
+    assert_eq!(borrowed::number("x").unwrap_err().to_string(), "x");
+    assert_eq!(borrowed::boxed("x").unwrap_err().to_string(), "x");
+    assert!(borrowed::any(std::io::Error::other("down")).is_err());
+    assert!(matches!(borrowed::Wrapped::Text("x"), borrowed::Wrapped::Text("x")));
+    assert_eq!(borrowed::wrapped("x").unwrap(), 3, "transient");
+    assert!(matches!(borrowed::wrapped(""), Err(borrowed::Wrapped::Inner(_))), "not retried");
+    drop(borrowed::number_async("7"));
+}

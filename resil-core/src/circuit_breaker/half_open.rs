@@ -1,6 +1,6 @@
 //! From open to half-open and out of it: who may probe, and what the probes decide.
 //!
-//! Invariant: exactly `probes` calls of a half-open period are admitted and not given back, by one exchange each; the exchange that
+//! Invariant: at most `probes` calls of a half-open period are admitted and not given back, by one exchange each; the exchange that
 //! takes in the deciding outcome is the transition. A probe that does not return ends the period when its lease is over.
 
 use super::decide::{Ruling, rule};

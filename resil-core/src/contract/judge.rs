@@ -6,11 +6,14 @@
 //! | depth | return type | judged by |
 //! |---|---|---|
 //! | 5 | `R: Classify` (also `Result<T, E>` with `E: Classify`) | `Classify` |
-//! | 4 | `Result<T, E>`, `E: Error + 'static` | failure, unless a refusal is inside |
+//! | 4 | `Result<T, E>`, `E: Error` | failure, unless a refusal is inside |
 //! | 3 | …, `E: AsRef<dyn Error + Send + Sync>` (`Box<dyn Error + …>`, `anyhow::Error`) | the same |
 //! | 2 | …, `E: AsRef<dyn Error>` | the same |
 //! | 1 | `Result<T, E>` | failure |
 //! | 0 | anything else | success |
+//!
+//! Nothing is asked to be `'static`: the choice is made without regard to lifetimes, and an error that borrows would then fail
+//! to compile. The error itself need not be looked at, since a refusal shows in its chain of sources.
 //!
 //! # Source
 //! Autoref-based specialisation, as published by D. Tolnay (2019).
@@ -18,7 +21,6 @@
 use super::rejected::Refusal;
 use super::{Classify, Judgement, Rejected};
 use core::error::Error;
-use std::io;
 
 /// The outcome of an attempt, to be judged.
 #[derive(Debug)]
@@ -37,24 +39,28 @@ impl<R: Classify> Judge for &&&&&Probe<'_, R> {
     }
 }
 
-impl<T, E: Error + 'static> Judge for &&&&Probe<'_, Result<T, E>> {
+impl<T, E: Error> Judge for &&&&Probe<'_, Result<T, E>> {
     #[inline]
     fn __resil_judge(&self) -> Judgement {
-        self.0.as_ref().map_or_else(|error| by_source(error), |_| Judgement::SUCCESS)
+        self.0.as_ref().map_or_else(|error| by_source(error.source()), |_| Judgement::SUCCESS)
     }
 }
 
-impl<T, E: AsRef<dyn Error + Send + Sync + 'static>> Judge for &&&Probe<'_, Result<T, E>> {
+impl<'e, T, E: AsRef<dyn Error + Send + Sync + 'e>> Judge for &&&Probe<'_, Result<T, E>> {
     #[inline]
     fn __resil_judge(&self) -> Judgement {
-        self.0.as_ref().map_or_else(|error| by_source(error.as_ref()), |_| Judgement::SUCCESS)
+        self.0
+            .as_ref()
+            .map_or_else(|error| by_source(error.as_ref().source()), |_| Judgement::SUCCESS)
     }
 }
 
-impl<T, E: AsRef<dyn Error + 'static>> Judge for &&Probe<'_, Result<T, E>> {
+impl<'e, T, E: AsRef<dyn Error + 'e>> Judge for &&Probe<'_, Result<T, E>> {
     #[inline]
     fn __resil_judge(&self) -> Judgement {
-        self.0.as_ref().map_or_else(|error| by_source(error.as_ref()), |_| Judgement::SUCCESS)
+        self.0
+            .as_ref()
+            .map_or_else(|error| by_source(error.as_ref().source()), |_| Judgement::SUCCESS)
     }
 }
 
@@ -76,24 +82,23 @@ impl<R> Judge for Probe<'_, R> {
 const DEPTH: usize = 8;
 
 #[cold]
-fn by_source(error: &(dyn Error + 'static)) -> Judgement {
-    if carries_refusal(error) { Judgement::IGNORED } else { Judgement::TRANSIENT }
+fn by_source(source: Source<'_>) -> Judgement {
+    if carries_refusal(source) { Judgement::IGNORED } else { Judgement::TRANSIENT }
 }
 
-/// Whether a [`Rejected`] is this error, or up to eight links down its chain of sources.
-///
-/// An `io::Error` hides what it wraps from `source()`, so it is opened.
-pub(crate) fn carries_refusal(error: &(dyn Error + 'static)) -> bool {
-    let mut link = Some(error);
+/// What an error says is behind it.
+pub(crate) type Source<'a> = Option<&'a (dyn Error + 'static)>;
+
+/// Whether there is a refusal up to eight links down a chain of sources: a [`Rejected`], or the mark that it leaves where
+/// what wraps it forwards its source.
+pub(crate) fn carries_refusal(source: Source<'_>) -> bool {
+    let mut link = source;
     for _ in 0..DEPTH {
         let Some(error) = link else { return false };
         if error.is::<Rejected>() || error.is::<Refusal>() {
             return true;
         }
-        link = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-            Some(inner) => Some(inner),
-            None => error.source(),
-        };
+        link = error.source();
     }
     false
 }
@@ -103,6 +108,7 @@ mod tests {
     use super::*;
     use crate::contract::{Reason, Verdict};
     use core::fmt;
+    use std::io;
 
     const REFUSED: Rejected = Rejected::new(Reason::CircuitOpen, "inner");
 
@@ -186,8 +192,8 @@ mod tests {
 
     #[test]
     fn a_chain_is_searched_eight_deep() {
-        assert_eq!(verdict!(Err::<(), _>(nested(7))), Verdict::Ignored);
-        assert_eq!(verdict!(Err::<(), _>(nested(8))), Verdict::Failure);
+        assert_eq!(verdict!(Err::<(), _>(nested(8))), Verdict::Ignored);
+        assert_eq!(verdict!(Err::<(), _>(nested(9))), Verdict::Failure);
     }
 
     #[test]

@@ -117,7 +117,7 @@ pub enum Event {
         policy: &'static str,
         /// The number of the attempt to come; the first retry is attempt 2.
         attempt: u32,
-        /// How long it waits; what is slept is exactly this.
+        /// How long it waits; what is slept is this, not drawn anew.
         wait: Duration,
     },
     /// The last attempt failed in a way that would have been retried.

@@ -72,21 +72,23 @@ fn parse(text: &str) -> Result<Nanos, &'static str> {
     }
     let too_long = "it is longer than 584 years";
     let whole: u64 = whole.parse().map_err(|_| too_long)?;
-    let mut ns = whole.checked_mul(*unit_ns).ok_or(too_long)?;
-    let mut place_ns = *unit_ns;
-    for digit in fraction.bytes().map(|b| u64::from(b - b'0')) {
-        // A tenth of the place before; what is left over must not be asked for.
-        let part = place_ns * digit;
-        if part % 10 != 0 {
-            return Err("it is finer than a nanosecond");
-        }
-        ns = ns.checked_add(part / 10).ok_or(too_long)?;
-        if place_ns % 10 != 0 && digit == 0 {
-            place_ns = 0;
-        }
-        place_ns /= 10;
+    let ns = whole.checked_mul(*unit_ns).ok_or(too_long)?;
+    let fraction = fraction.trim_end_matches('0');
+    // No unit has as many factors of ten, and so nothing shorter than a nanosecond is a whole number of them.
+    if fraction.len() > 20 {
+        return Err("it is finer than a nanosecond");
     }
-    Ok(Nanos(ns))
+    let (mut part, mut places) = (0, 1);
+    for digit in fraction.bytes() {
+        part = part * 10 + u128::from(digit - b'0');
+        places *= 10;
+    }
+    part *= u128::from(*unit_ns);
+    if part % places != 0 {
+        return Err("it is finer than a nanosecond");
+    }
+    let part = u64::try_from(part / places).map_err(|_| too_long)?;
+    ns.checked_add(part).map(Nanos).ok_or(too_long)
 }
 
 #[cfg(test)]
@@ -113,6 +115,7 @@ mod tests {
     fn decimals_are_exact() {
         assert_eq!(parse("1.5s"), Ok(Nanos(1_500_000_000)));
         assert_eq!(parse("0.000000001s"), Ok(Nanos(1)));
+        assert_eq!(parse("0.00000000005m"), Ok(Nanos(3)));
         assert_eq!(parse("0.1d"), Ok(Nanos(8_640_000_000_000)));
         assert_eq!(parse("2.25ms"), Ok(Nanos(2_250_000)));
         assert_eq!(parse("1.50000000000000s"), Ok(Nanos(1_500_000_000)));
@@ -135,6 +138,10 @@ mod tests {
             "1µs",
             "999999999d",
             "1.2.3s",
+            "0.00000000005s",
+            "1.00000000005s",
+            "0.0000000000005h",
+            "0.000000000000000000000000001d",
         ] {
             assert!(parse(text).is_err(), "{text}");
         }
