@@ -224,9 +224,9 @@ fn a_future_that_is_moved_out_of_a_caller_is_ended_by_its_own_deadline() {
         pending().await
     }
     #[resilient(deadline = "80ms", name = "moved_outer")]
-    async fn outer<F: Future<Output = Result<u32, Fault>>>(mut begun: F) -> Result<F, Fault>
+    async fn outer<F>(mut begun: F) -> Result<F, Fault>
     where
-        F: Unpin,
+        F: Future<Output = Result<u32, Fault>> + Unpin,
     {
         assert!(poll_once(std::pin::Pin::new(&mut begun)).is_pending());
         Ok(begun)
