@@ -1,8 +1,10 @@
 //! What becomes of the timers in a child process.
 //!
 //! A fork copies the forking thread and all memory, but not the daemon, and not the threads that might hold a lock. So the
-//! forking thread takes every lock beforehand, and in the child, before it lets them go, notes that there is no daemon: the
-//! next timer that is armed, or polled again, starts one, which then also fires what was armed before the fork.
+//! forking thread takes every lock beforehand, and in the child, before it lets them go, notes that there is no daemon and
+//! forgets what was armed: the next timer that is armed, or polled again, starts one. A waker from before the fork is not
+//! woken, since it may belong to an executor of which a thread that is not there any more held a lock; the daemon would wait
+//! for that lock for ever. So in the child a wait from before goes on only once its future is polled again.
 //!
 //! `pthread_atfork` rather than a comparison of process ids: the latter would cost every arming a system call (the plan
 //! of the parent's daemon may hide the need), and would not help with the locks.
@@ -65,6 +67,9 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     let _ = HELD.try_with(|held| {
         if let Some(mut held) = held.borrow_mut().take() {
+            for shard in &mut held.shards {
+                shard.forget();
+            }
             PLAN.reset();
             let daemon =
                 core::mem::replace(&mut *held.daemon, State::Absent { retry_at: Nanos::ZERO });
@@ -80,11 +85,11 @@ mod tests {
     use crate::time::{Nanos, Timer, now, sleep};
 
     #[test]
-    fn a_child_process_has_a_daemon_of_its_own_and_the_timers_from_before() {
+    fn a_child_process_has_a_daemon_of_its_own_and_wakes_nobody_from_before() {
         block_on(sleep(Nanos::MILLI));
         let (woken, waker) = Wakes::pair();
-        let mut from_before = Timer::new();
-        from_before.arm_at(now().plus(Nanos::from_ms(30)), &waker);
+        let (at, mut from_before) = (now().plus(Nanos::from_ms(30)), Timer::new());
+        from_before.arm_at(at, &waker);
         // SAFETY: the child runs nothing of the test harness and ends with `_exit`. It starts a thread and allocates, which
         // the C library permits after a fork on this platform; if it hung, the alarm would end it.
         #[allow(unsafe_code)]
@@ -92,9 +97,12 @@ mod tests {
             match libc::fork() {
                 0 => {
                     libc::alarm(30);
-                    block_on(sleep(Nanos::MILLI));
+                    block_on(sleep(Nanos::from_ms(60)));
+                    let forgotten = woken.times() == 0;
+                    // As when its future is polled again.
+                    from_before.renew(at, &waker);
                     woken.wait();
-                    libc::_exit(if woken.times() == 1 { 77 } else { 1 });
+                    libc::_exit(if forgotten && woken.times() == 1 { 77 } else { 1 });
                 }
                 child => {
                     assert!(child > 0, "the process could be forked");

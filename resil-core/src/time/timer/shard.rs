@@ -237,6 +237,17 @@ impl Shard {
         waker
     }
 
+    /// Takes back whatever is armed, and forgets the wakers: nothing is dropped, woken or freed.
+    #[allow(dead_code)] // where processes cannot fork
+    pub(super) fn forget(&mut self) {
+        for slot in 0..self.entries.len() {
+            if self.entries[slot].place != Place::Free {
+                #[allow(clippy::cast_possible_truncation)] // below `ENTRIES`
+                core::mem::forget(self.take(slot as u32));
+            }
+        }
+    }
+
     /// The list of that span. A new span gets a list of its own, or one that has gone out of use.
     fn list_of(&mut self, span: Nanos) -> Option<usize> {
         let known = self.lists.iter().position(|list| list.span == span);
