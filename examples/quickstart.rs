@@ -4,7 +4,7 @@ mod policies {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum PayError {
+enum FetchError {
     #[error("the gateway is down")]
     Down,
     #[error(transparent)]
@@ -12,14 +12,14 @@ enum PayError {
 }
 
 #[resil::resilient(retry(max = 3, attempt = n), circuit_breaker = "gateway")]
-fn charge(order: u32) -> Result<String, PayError> {
-    let up = order == 1 || (order == 2 && n == 3);
-    up.then(|| format!("paid, try {n}")).ok_or(PayError::Down)
+fn fetch(page: u32) -> Result<String, FetchError> {
+    let up = page == 1 || (page == 2 && n == 3);
+    up.then(|| format!("there, try {n}")).ok_or(FetchError::Down)
 }
 
 fn main() {
-    for order in 1..=4 {
-        let outcome = charge(order).map_err(|error| error.to_string());
-        println!("order {order}: {outcome:?}");
+    for page in 1..=4 {
+        let outcome = fetch(page).map_err(|error| error.to_string());
+        println!("page {page}: {outcome:?}");
     }
 }

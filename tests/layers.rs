@@ -30,8 +30,8 @@ fn code(text: &str) -> String {
     let mut testing = false;
     for line in text.lines() {
         testing |= line.starts_with("#[cfg(test)]") || line.starts_with("#[cfg(all(test");
-        // A file of tests only is marked in the file that declares it; a declaration ends with its line.
-        if testing && line.starts_with("mod ") && line.ends_with(';') {
+        // A file of tests only is marked in the file that declares it; what ends with its line is over with it.
+        if testing && !line.starts_with(' ') && line.ends_with(';') {
             testing = false;
             continue;
         }

@@ -58,6 +58,19 @@ use proc_macro::TokenStream;
 ///
 /// The default order is fallback, deadline, retry, circuit breaker, timeout, body.
 ///
+/// # Arguments
+/// Each attempt runs the body anew. What it borrows is borrowed again; what it moves is gone after the first attempt, and the
+/// compiler says so at `retry` (E0382, "use of moved value"). `clone(arg)` gives each attempt a clone, and the last one the
+/// argument itself:
+///
+/// ```ignore
+/// #[resilient(retry(max = 3), clone(order))]
+/// fn submit(order: Order) -> Result<Receipt, ShopError> { send(order) }
+/// ```
+///
+/// An attempt that failed may still have done its work at the callee, as one that timed out: retry what only reads, or what
+/// the callee knows again.
+///
 /// # Options
 /// A duration is a number and `ns`, `us`, `ms`, `s`, `m`, `h` or `d`, in quotes; a share is `"50%"` or `0.5`.
 ///
