@@ -30,7 +30,8 @@ impl Guarded {
         Ok(price)
     }
 
-    /// Charges an order. Nothing can stand in for that: when it is refused, the customer knows at once.
+    /// Charges an order. Nothing can stand in for that: when it is refused, the customer knows at once. It may be tried again,
+    /// since an order is put under its number: an attempt that had come through after all does nothing twice.
     #[resilient(
         deadline = "1s",
         retry(max = 3, backoff = exponential("50ms", cap = "200ms"), jitter = equal),
