@@ -99,7 +99,9 @@ pub trait Policy: Any + Sync {
     /// Where it was declared.
     fn location(&self) -> &'static Location<'static>;
     /// Its state in a word; `"-"` for a kind that has none.
-    fn state(&self) -> &'static str;
+    fn state(&self) -> &'static str {
+        "-"
+    }
     /// Calls `visit` with each option.
     fn settings(&self, visit: &mut dyn FnMut(Setting));
     /// Calls `visit` with each counter.

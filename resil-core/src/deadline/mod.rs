@@ -90,10 +90,6 @@ impl Policy for DeadlineLimit {
         self.location
     }
 
-    fn state(&self) -> &'static str {
-        "-"
-    }
-
     fn settings(&self, visit: &mut dyn FnMut(Setting)) {
         visit(Setting { name: "after", value: Value::Duration(self.after()) });
     }

@@ -105,10 +105,6 @@ impl Policy for Fallback {
         self.location
     }
 
-    fn state(&self) -> &'static str {
-        "-"
-    }
-
     fn settings(&self, _visit: &mut dyn FnMut(Setting)) {}
 
     fn counters(&self, visit: &mut dyn FnMut(Counter)) {

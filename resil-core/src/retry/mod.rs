@@ -167,10 +167,6 @@ impl Policy for Retry {
         self.location
     }
 
-    fn state(&self) -> &'static str {
-        "-"
-    }
-
     fn settings(&self, visit: &mut dyn FnMut(Setting)) {
         let Options { backoff, jitter, within, on_timeout, on_rejected, max_pushback, .. } =
             self.options;

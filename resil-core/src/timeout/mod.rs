@@ -107,10 +107,6 @@ impl Policy for Timeout {
         self.location
     }
 
-    fn state(&self) -> &'static str {
-        "-"
-    }
-
     fn settings(&self, visit: &mut dyn FnMut(Setting)) {
         let value = self.after().map_or(Value::Word("by call"), Value::Duration);
         visit(Setting { name: "after", value });
