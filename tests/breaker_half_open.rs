@@ -263,7 +263,7 @@ fn b13_a_wait_shorter_than_the_words_unit_is_rounded_up() {
 }
 
 #[test]
-fn b14_b15_cb25_a_clock_that_goes_back_changes_nothing_for_the_worse() {
+fn b14_cb25_a_clock_that_goes_back_changes_nothing_for_the_worse() {
     let clock = pause();
     let breaker = builder("b14").slow_call(SECOND).build();
     clock.set("100s");
@@ -280,6 +280,20 @@ fn b14_b15_cb25_a_clock_that_goes_back_changes_nothing_for_the_worse() {
     assert_eq!(breaker.acquire().expect_err("open").retry_after(), Some(15 * SECOND));
     clock.set("105s");
     assert!(!is_refused(&breaker), "the end did not move");
+}
+
+#[test]
+fn b15_a_clock_that_goes_back_empties_no_window() {
+    let clock = pause();
+    let breaker = builder("b15").min_calls(4).slow_call(SECOND).build();
+    clock.set("100s");
+    fail(&breaker, 1);
+    clock.set("1s");
+    succeed(&breaker, 2);
+    assert_eq!(breaker.window(), Window { calls: 3, failures: 1, slow: 0 });
+    clock.set("200s");
+    fail(&breaker, 1);
+    assert_eq!(breaker.state(), State::Open, "two of four");
 }
 
 #[test]

@@ -128,7 +128,7 @@ mod twins {
 }
 
 #[test]
-fn x01_two_policies_of_one_kind_and_name_are_reported() {
+fn rg01_x01_two_policies_of_one_kind_and_name_are_reported() {
     assert_eq!((twins::one(), twins::other(), twins::breaker()), (Ok(1), Ok(2), Ok(3)));
     let problems = catalog().verify().expect_err("there are twins");
     let said: Vec<_> = problems.iter().map(ToString::to_string).collect();

@@ -268,6 +268,17 @@ mod tests {
         assert!(said.contains("`catalog_twin`") && said.contains(&other.to_string()), "{said}");
     }
 
+    /// What counts is where the `static` lies: `ONE` is listed twice, and `verify` has nothing to say of it.
+    #[test]
+    fn x05_a_static_is_known_by_its_address() {
+        let listed: Vec<_> =
+            catalog().iter().filter(|entry| entry.name() == "catalog_one").collect();
+        assert_eq!(listed.len(), 2);
+        assert!(listed[0].is(&listed[1]));
+        let said = format!("{:?}", catalog().verify().expect_err("of the twins"));
+        assert!(!said.contains("catalog_one"), "{said}");
+    }
+
     #[test]
     fn an_entry_shows_what_the_policy_is_now() {
         let entry = catalog().find(Kind::CircuitBreaker, "catalog_one").expect("it is listed");

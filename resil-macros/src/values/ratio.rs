@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn rg19_nonsense_shares_are_refused_each_with_its_reason() {
+    fn x10_rg19_nonsense_shares_are_refused_each_with_its_reason() {
         for (expr, wrong) in [
             (
                 parse_quote!(1),

@@ -26,6 +26,14 @@ fn r04_a_drawn_wait_is_the_same_in_event_and_sleep() {
     }
 }
 
+/// Pinned by its type: unsigned, or none at all.
+#[test]
+fn r05_no_wait_is_negative() {
+    static ONCE: Retry = Retry::builder("f").max_attempts(1).build();
+    let next: fn(&mut Attempts<'static>, Judgement, Deadline) -> Option<Nanos> = Attempts::next;
+    assert_eq!(next(&mut ONCE.start(), Judgement::TRANSIENT, Deadline::NEVER), None);
+}
+
 #[test]
 fn r06_a_wait_of_zero_is_at_once() {
     let clock = pause();
