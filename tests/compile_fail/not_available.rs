@@ -6,4 +6,9 @@ fn call() -> Result<(), std::io::Error> {
     Ok(())
 }
 
+#[resilient(timeout("1s", isolate), fallback(within = "1s"))]
+async fn later() -> Result<(), std::io::Error> {
+    Ok(())
+}
+
 fn main() {}

@@ -65,7 +65,7 @@ fn in_parentheses(key: &Ident, list: List, out: &mut Diagnostics) -> Option<Afte
         after = Some(After::Written(out.take(Duration::read(&literal))?));
     }
     let rest = List { plain: Vec::new(), entries };
-    for entry in rest.known(&["after"], &["late"], out) {
+    for entry in rest.known(&["after"], &["isolate", "late"], out) {
         let repeated = after.is_some().then(|| {
             diag::error(&entry.key, "an attempt has one timeout", "remove one of the two")
         });
