@@ -227,6 +227,16 @@ fn b28_a_deadline_of_the_function_above_is_a_caller_who_went_away() {
     assert_eq!(breaker_counts("b28_below"), [("abandoned", 1)]);
 }
 
+worlds! {
+    b28_a_body_that_never_began_is_nobodys_failure:
+    async [circuit_breaker, timeout(after = *limit)]
+    (limit: &Duration) -> Result<u32, Fault> { let _ = limit; Ok(1) }
+    |_world| {
+        let refused = call(&Duration::ZERO).await.unwrap_err().refusal().expect("no time");
+        assert_eq!((refused.reason(), breaker_counts(NAME)), (Reason::TimedOut, vec![("ignored", 1)]));
+    }
+}
+
 #[test]
 fn b31_a_call_that_is_never_polled_is_no_call() {
     #[resilient(circuit_breaker, name = "b31")]

@@ -113,6 +113,17 @@ worlds! {
 }
 
 worlds! {
+    f02_what_cannot_happen_needs_no_answer:
+    [fallback(rejected = value(Some(7))), circuit_breaker]
+    (found: Option<u32>) -> Option<u32> { found }
+    |_world| {
+        assert_eq!((call(None).await, call(Some(1)).await), (None, Some(1)));
+        breaker_of(NAME).force_open();
+        assert_eq!(call(None).await, Some(7));
+    }
+}
+
+worlds! {
     f02_a_timeout_has_an_answer_of_its_own:
     async [fallback(timeout = |_| Ok(1), rejected = |_| Ok(2)), timeout = "100ms", circuit_breaker]
     () -> Result<u32, Fault> { pending().await }

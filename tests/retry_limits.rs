@@ -2,9 +2,10 @@
 
 use resil::{Classify, Kind, Reason, Rejected, Stop, resilient};
 use std::pin::pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tests::{
-    Calls, Fault, count, counts, listen, poll_once, run, stops, without_a_runtime, worlds,
+    Calls, Fault, Wakes, count, counts, listen, poll_once, run, stops, without_a_runtime, worlds,
 };
 
 const MS: Duration = Duration::from_millis(1);
@@ -82,6 +83,25 @@ worlds! {
         let calls = Calls::new(&world);
         call(&calls, Duration::ZERO).await.unwrap_err();
         assert_eq!(calls.begun(), [0, 1, 2], "a hint of 0 is none");
+    }
+}
+
+worlds! {
+    b30_a_refusal_is_waited_for_only_where_the_wait_fits_the_deadline:
+    async [
+        deadline = "5s",
+        retry(max = 3, backoff = constant("1ms"), jitter = none, on_rejected),
+        circuit_breaker(window = 1, min_calls = 1, open_for = "10s", probes = 1),
+    ]
+    (calls: &Calls) -> Result<u32, Fault> { Err(Fault::Down(calls.begin())) }
+    |world| {
+        let calls = Calls::new(&world);
+        assert_eq!(call(&calls).await, Err(Fault::Down(1)), "the refusal of the second attempt hides nothing");
+        assert_eq!(refusal(call(&calls).await), Some((Reason::CircuitOpen, NAME)));
+        assert_eq!((calls.count(), world.ms()), (1, 1), "neither waited for the breaker");
+        world.sleep("6s").await;
+        call(&calls).await.unwrap_err();
+        assert_eq!(calls.count(), 2, "now it fits");
     }
 }
 
@@ -217,11 +237,7 @@ fn r12_a_deadline_that_passes_between_attempts_hides_no_error() {
     assert!(poll_once(future.as_mut()).is_pending(), "it waits for the second attempt");
     clock.advance("200ms"); // an executor that was busy elsewhere
     let outcome = poll_once(future.as_mut());
-    assert_eq!(
-        outcome,
-        std::task::Poll::Ready(Err(Fault::Down(1))),
-        "the second attempt never ran"
-    );
+    assert_eq!(outcome, Poll::Ready(Err(Fault::Down(1))), "the second attempt never ran");
     assert_eq!(calls.count(), 1);
 }
 
@@ -238,6 +254,25 @@ worlds! {
         assert_eq!((calls.count(), world.ms()), (1, 100));
         assert_eq!(count(Kind::Retry, NAME, "exhausted"), 1);
     }
+}
+
+#[test]
+fn r14_the_wait_wakes_whoever_polled_last() {
+    #[resilient(retry(max = 2, backoff = constant("100ms"), jitter = none), name = "r14_waker")]
+    async fn call(calls: &Calls) -> Result<u32, Fault> {
+        Err(Fault::Down(calls.begin()))
+    }
+    let (clock, world) = without_a_runtime();
+    let calls = Calls::new(&world);
+    let mut future = pin!(call(&calls));
+    let wakers: [_; 2] = std::array::from_fn(|_| Wakes::pair());
+    for (_, waker) in &wakers {
+        assert!(future.as_mut().poll(&mut Context::from_waker(waker)).is_pending());
+        clock.advance("10ms");
+    }
+    clock.advance("80ms");
+    assert_eq!(wakers.each_ref().map(|(woken, _)| woken.times()), [0, 1]);
+    assert_eq!(poll_once(future.as_mut()), Poll::Ready(Err(Fault::Down(2))));
 }
 
 // ---- timeouts -------------------------------------------------------------------------------------------------------------

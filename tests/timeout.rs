@@ -6,10 +6,11 @@ use std::cell::Cell;
 use std::future::pending;
 use std::hint::spin_loop;
 use std::pin::pin;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tests::{
-    Calls, Fault, World, count, heard, listen, poll_once, run, setting, without_a_runtime, worlds,
+    Calls, Fault, Wakes, World, count, heard, listen, poll_once, run, setting, without_a_runtime,
+    worlds,
 };
 
 const MS: Duration = Duration::from_millis(1);
@@ -98,6 +99,23 @@ fn t10_the_timer_is_there_from_the_first_pending_to_the_end() {
     go_on.set(true);
     assert_eq!(poll_once(future.as_mut()), Poll::Ready(Ok(7)));
     assert_eq!(clock.timers(), 0);
+}
+
+#[test]
+fn t10_the_timer_wakes_whoever_polled_last() {
+    #[resilient(timeout = "100ms", name = "t10_waker")]
+    async fn call() -> Result<u32, Fault> {
+        pending().await
+    }
+    let (clock, _world) = without_a_runtime();
+    let mut future = pin!(call());
+    let wakers: [_; 3] = std::array::from_fn(|_| Wakes::pair());
+    for (_, waker) in &wakers {
+        assert!(future.as_mut().poll(&mut Context::from_waker(waker)).is_pending());
+        clock.advance("10ms");
+    }
+    clock.advance("70ms");
+    assert_eq!(wakers.each_ref().map(|(woken, _)| woken.times()), [0, 0, 1]);
 }
 
 // ---- when it is over ------------------------------------------------------------------------------------------------------
