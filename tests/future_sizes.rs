@@ -81,3 +81,12 @@ fn what_the_stack_costs_does_not_grow_with_the_body() {
     assert_eq!(added[1], added[2], "64 or 1024 bytes kept");
     assert!(added[1][1] <= added[1][0] + 3 * 8, "8 an argument, and alignment: {added:?}");
 }
+
+/// All policies that there are. The aim is 128.
+#[test]
+fn the_full_stack_costs_at_most_160_bytes_and_8_an_argument() {
+    for [without, with_two] in added(each!(stack)) {
+        assert!(without <= 160 + TEST_TIMER, "{without}");
+        assert!(with_two <= 160 + 2 * 8 + TEST_TIMER, "two arguments: {with_two}");
+    }
+}
