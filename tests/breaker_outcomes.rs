@@ -327,3 +327,17 @@ fn b31_cancellation_is_nobodys_failure() {
     }
     assert_eq!((breaker.state(), breaker.window().calls), (State::Closed, 0));
 }
+
+/// The clean window's no-op is exact: a failure that comes into a full window leaves it again, and not before its time.
+#[test]
+fn a_failure_stays_in_a_full_window_for_as_many_calls_as_it_has() {
+    let breaker = builder("full_window").failure_rate(Ratio::ONE).build();
+    succeed(&breaker, 6);
+    for _ in 0..3 {
+        fail(&breaker, 1);
+        for failures in [1, 1, 1, 1, 0, 0] {
+            assert_eq!(breaker.window(), Window { calls: 4, failures, slow: 0 });
+            succeed(&breaker, 1);
+        }
+    }
+}

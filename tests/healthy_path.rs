@@ -47,6 +47,17 @@ fn ten_thousand_healthy_calls_write_one_line_of_their_own_thread() {
 }
 
 #[test]
+fn a_window_of_successes_after_a_failure_is_healthy_again() {
+    static BREAKER: CircuitBreaker = CircuitBreaker::builder("recovered").build();
+    let call = || BREAKER.acquire().expect("healthy").success();
+    (0..100).for_each(|_| call());
+    BREAKER.acquire().expect("healthy").failure();
+    (0..100).for_each(|_| call());
+    let mine = lines_changed(&BREAKER, || (0..1_000).for_each(|_| call()));
+    assert_eq!(mine.len(), 1, "the counts of this thread");
+}
+
+#[test]
 fn a_failure_does_write() {
     static BREAKER: CircuitBreaker = CircuitBreaker::builder("ailing").build();
     let changed = lines_changed(&BREAKER, || BREAKER.acquire().expect("closed").failure());
