@@ -64,6 +64,7 @@ mod tests {
     use super::*;
     use crate::CircuitBreaker;
     use crate::contract::Ratio;
+    use crate::time::Nanos;
     use core::time::Duration;
     use proptest::prelude::*;
 
@@ -111,18 +112,29 @@ mod tests {
         /// as soon as that is so.
         #[test]
         fn b08_a_ruling_comes_when_it_is_fixed_and_not_before(
-            probes in 1_u32..12, percent in 1_u32..=100, done in 0_u32..12, failed in 0_u32..12,
+            probes in 1_u32..9, percent in 1_u32..=100, slow_percent in 1_u32..=100, timed: bool,
+            done in 0_u32..9, failed in 0_u32..9, slow in 0_u32..9,
         ) {
-            let (done, failed) = (done.min(probes), failed.min(done).min(probes));
-            let options = BreakerOptions { probes, failure_rate: Ratio::percent(percent), ..PLAIN };
-            let at_the_end = |more: u32| Ratio::percent(percent).reached_by((failed + more).into(), probes.into());
-            let endings: Vec<bool> = (0..=probes - done).map(at_the_end).collect();
-            let expected = match (endings.iter().all(|opens| *opens), endings.iter().any(|opens| *opens)) {
-                (true, _) => Ruling::Open(TripReason::FailureRate),
-                (false, true) => Ruling::Wait,
-                (false, false) => Ruling::Close,
+            let done = done.min(probes);
+            let (failed, slow) = (failed.min(done), slow.min(done));
+            let (rate, slow_rate) = (Ratio::percent(percent), Ratio::percent(slow_percent));
+            let slow_call = if timed { Nanos(1) } else { Nanos::MAX };
+            let options = BreakerOptions { probes, failure_rate: rate, slow_rate, slow_call, ..PLAIN };
+            let by_failures = |more: u32| rate.reached_by((failed + more).into(), probes.into());
+            let by_slowness = |more: u32| timed && slow_rate.reached_by((slow + more).into(), probes.into());
+            let missing = probes - done;
+            let mut endings = (0..=missing).flat_map(|fail| (0..=missing).map(move |slow| (fail, slow)));
+            let opens = |(fail, slow)| by_failures(fail) || by_slowness(slow);
+            let expected = if by_failures(0) {
+                Ruling::Open(TripReason::FailureRate)
+            } else if by_slowness(0) {
+                Ruling::Open(TripReason::SlowRate)
+            } else if endings.any(opens) {
+                Ruling::Wait
+            } else {
+                Ruling::Close
             };
-            prop_assert_eq!(rule(Probes { issued: done, done, failed, slow: 0 }, &options), expected);
+            prop_assert_eq!(rule(Probes { issued: done, done, failed, slow }, &options), expected);
         }
     }
 }
