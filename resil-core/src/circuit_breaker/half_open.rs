@@ -186,3 +186,25 @@ impl<const W: usize> Machine<W> {
         Word::open(generation, end_of(ground.now(fine), wait), fine)
     }
 }
+
+#[cfg(all(test, not(resil_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_survives_packing_and_a_later_end_saturates() {
+        for generation in [0, 1, 0x00ff_ffff] {
+            for fine in [false, true] {
+                for (end_ms, kept) in
+                    [(0, 0), (10_000, 10_000), (Lease::END, Lease::END), (u64::MAX, Lease::END)]
+                {
+                    let lease = Lease::unpack(Lease { generation, fine, end_ms }.pack());
+                    assert_eq!(
+                        (lease.generation, lease.fine, lease.end_ms),
+                        (generation, fine, kept)
+                    );
+                }
+            }
+        }
+    }
+}
