@@ -85,15 +85,12 @@ pub struct Count([Line; THREADS]);
 
 static RETRIED: Count = Count([const { Line([const { AtomicU64::new(0) }; 8]) }; THREADS]);
 
-/// The floor of a retry that is not needed: the call, and one more in the count.
-///
-/// # Errors
-/// The callee's, after the third attempt.
-#[inline(never)]
-pub fn retry(request: u64) -> Result<u64, Down> {
+/// Calls up to three times, and counts one more.
+#[inline]
+fn up_to_three(call: impl Fn() -> Result<u64, Down>) -> Result<u64, Down> {
     let mut attempt = 1;
     loop {
-        let outcome = callee(request);
+        let outcome = call();
         if outcome.is_ok() || attempt == 3 {
             let thread = THREAD.get();
             if thread < THREADS {
@@ -107,26 +104,22 @@ pub fn retry(request: u64) -> Result<u64, Down> {
     }
 }
 
+/// The floor of a retry that is not needed: the call, and one more in the count.
+///
+/// # Errors
+/// The callee's, after the third attempt.
+#[inline(never)]
+pub fn retry(request: u64) -> Result<u64, Down> {
+    up_to_three(|| callee(request))
+}
+
 /// The floor of both.
 ///
 /// # Errors
 /// The callee's, after the third attempt.
 #[inline(never)]
 pub fn stack(request: u64) -> Result<u64, Down> {
-    let mut attempt = 1;
-    loop {
-        let outcome = BREAKER.call(request);
-        if outcome.is_ok() || attempt == 3 {
-            let thread = THREAD.get();
-            if thread < THREADS {
-                let count = &RETRIED.0[thread].0[usize::from(outcome.is_err())];
-                count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
-            }
-            return outcome;
-        }
-        attempt += 1;
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    up_to_three(|| BREAKER.call(request))
 }
 
 /// The bare future.
