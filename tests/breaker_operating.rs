@@ -202,7 +202,7 @@ fn rg10_both_rates_passed_by_one_call_are_one_event() {
 }
 
 #[test]
-fn rg09_the_last_event_names_the_state_whoever_tells_it() {
+fn b22_rg09_the_last_event_names_the_state_whoever_tells_it() {
     listen();
     let breaker = builder("rg09").build();
     let crossed =
