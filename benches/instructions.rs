@@ -43,6 +43,8 @@ fn main() {
         "breaker-async/floor" => run_async(calls, floor::breaker_async),
         "breaker-async" => run_async(calls, guarded::breaker_async),
         "timeout-async" => run_async(calls, guarded::timeout_async),
+        "deadline-async" => run_async(calls, guarded::deadline_async),
+        "fallback" => run(calls, guarded::fallback),
         "stack-async" => run_async(calls, guarded::stack_async),
         "breaker/by-hand" => run(calls, guarded::breaker_by_hand),
         "breaker/refused" => {

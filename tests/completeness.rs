@@ -1,4 +1,4 @@
-//! That every policy has its proofs: a row in the macros, a kind in the catalogue, tests, an example.
+//! That every policy has its proofs: a row in the macros, a kind in the catalogue, tests, an example, a bench row.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -87,6 +87,15 @@ fn every_policy_has_an_example_of_its_name() {
 }
 
 /// Nothing is found by itself here, so that a file could be forgotten.
+#[test]
+fn every_policy_has_a_bench_row() {
+    let guarded = text("benches/src/guarded.rs");
+    for policy in policies() {
+        let used = |line: &str| line.starts_with("#[resilient(") && line.contains(&policy);
+        assert!(guarded.lines().any(used), "no function of the benches is guarded by `{policy}`");
+    }
+}
+
 #[test]
 fn every_test_and_every_example_is_declared() {
     for (package, kind) in [("tests", "test"), ("examples", "example")] {

@@ -84,3 +84,22 @@ pub async fn timeout_async(request: u64) -> Result<u64, Down> {
 pub async fn stack_async(request: u64) -> Result<u64, Down> {
     callee(request)
 }
+
+/// A deadline around a body that is ready at its first poll.
+///
+/// # Errors
+/// The callee's, or the deadline.
+#[resilient(deadline = "1s")]
+pub async fn deadline_async(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
+/// A fallback that is not needed.
+///
+/// # Errors
+/// None: the fallback answers.
+#[inline(never)]
+#[resilient(fallback = |_cause| Ok(0))]
+pub fn fallback(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
