@@ -1,8 +1,8 @@
 //! An attempt under limits: a timeout of its own, the deadline of its call, the deadline of whoever calls that.
 //!
 //! Invariant: the body is polled before the clock is looked at, so a result that is ready in time is never thrown away; a body
-//! that is ready at its first poll touches neither clock nor timer; a body that is ended is dropped before anybody hears of
-//! it. The timer only causes a poll; the clock decides, so an attempt is also ended, at its next poll, where the timer
+//! that is ready at its first poll touches neither clock nor timer (with a deadline in force the clock is read once before
+//! it, since what has no time left does not begin); a body that is ended is dropped before anybody hears of it. The timer only causes a poll; the clock decides, so an attempt is also ended, at its next poll, where the timer
 //! cannot help.
 //!
 //! Who ends an attempt: its own timeout, the function's deadline, or a deadline that was carried into this task. A

@@ -43,7 +43,8 @@ impl Limits for AttemptLimit {
 impl Limits for Timeout {
     #[inline]
     fn attempt(&self) -> Option<Nanos> {
-        self.after
+        // Without a time there is none, rather than no end of it; `limit` lets nobody come here so.
+        Some(self.after.unwrap_or(Nanos::ZERO))
     }
 
     #[inline]
