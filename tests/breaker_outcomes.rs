@@ -320,6 +320,68 @@ fn b28_a_drop_that_comes_too_late_is_a_failure() {
 }
 
 #[test]
+fn b38_the_wait_at_an_inner_gate_is_nobodys_latency() {
+    let clock = pause();
+    let breaker = builder("b38").slow_call(SECOND).build();
+    let mut gated = breaker.acquire_gated().unwrap();
+    clock.advance("1h");
+    gated.begin(None);
+    clock.advance("1s");
+    gated.success();
+    assert_eq!(breaker.window(), Window { calls: 1, failures: 0, slow: 0 });
+
+    let mut slow = breaker.acquire_gated().unwrap();
+    let admitted_at = clock.now();
+    clock.advance("1ns");
+    slow.begin(Some(admitted_at));
+    slow.begin(None); // it has begun
+    clock.advance("1s");
+    slow.success();
+    assert_eq!(breaker.window(), Window { calls: 2, failures: 0, slow: 1 });
+}
+
+#[test]
+fn b38_b29_a_call_that_an_inner_gate_refuses_has_never_begun() {
+    let clock = pause();
+    let breaker = builder("b38_refused").slow_call(SECOND).build();
+    for _ in 0..3 {
+        let (dropped, ignored) =
+            (breaker.acquire_gated().unwrap(), breaker.acquire_gated().unwrap());
+        clock.advance("1h");
+        drop(dropped);
+        ignored.ignore();
+    }
+    assert_eq!((breaker.state(), breaker.window()), (State::Closed, Window::default()));
+    assert_eq!((counter(&breaker, "abandoned"), counter(&breaker, "ignored")), (3, 3));
+}
+
+#[test]
+fn b38_a_gated_call_is_a_probe_like_any_other() {
+    let clock = pause();
+    let breaker = builder("b38_probe").slow_call(SECOND).probes(1).build();
+    half_open(&breaker, &clock);
+    let mut probe = breaker.acquire_gated().expect("the probe");
+    assert!(breaker.acquire_gated().is_err() && is_refused(&breaker), "the only one");
+    clock.advance("2s");
+    probe.begin(None);
+    probe.success();
+    assert_eq!((breaker.state(), counter(&breaker, "success")), (State::Closed, 1));
+}
+
+/// Where slowness does not count, nothing begins; nor does a call that began before it counted.
+#[test]
+fn b38_without_slow_call_there_is_nothing_to_begin() {
+    let clock = pause();
+    let breaker = builder("b38_off").build();
+    let mut gated = breaker.acquire_gated().unwrap();
+    breaker.set_slow_call(Some(MS)).unwrap();
+    gated.begin(None);
+    clock.advance("1s");
+    gated.success();
+    assert_eq!(breaker.window().slow, 0, "it was admitted while slowness did not count");
+}
+
+#[test]
 fn b31_cancellation_is_nobodys_failure() {
     let breaker = builder("b31").build();
     for _ in 0..100 {

@@ -133,15 +133,64 @@ impl CircuitBreaker {
         Ok(Permit::new(self, admitted, start))
     }
 
+    /// As [`acquire`](Self::acquire), for a call that has to pass other gates before it begins: no clock is read yet.
+    ///
+    /// Once the last gate has let it through, [`Permit::begin`] starts its time, so that what it waited there is not taken for
+    /// the callee's slowness. Until then the permit is never slow.
+    ///
+    /// # Errors
+    /// As [`acquire`](Self::acquire).
+    ///
+    /// # Cost
+    /// As [`acquire`](Self::acquire), without the reading for `slow_call`, which `begin` takes.
+    ///
+    /// # Examples
+    /// ```
+    /// # use resil_core as resil;
+    /// # use core::time::Duration;
+    /// use resil::CircuitBreaker;
+    ///
+    /// static GATEWAY: CircuitBreaker =
+    ///     CircuitBreaker::builder("gateway").slow_call(Duration::from_millis(200)).build();
+    ///
+    /// let mut permit = GATEWAY.acquire_gated().expect("closed");
+    /// // … wait for a place in a bulkhead …
+    /// permit.begin(None);
+    /// // … call …
+    /// permit.success();
+    /// ```
+    #[inline]
+    pub fn acquire_gated(&self) -> Result<Permit<'_>, Rejected> {
+        let word = self.machine.glance();
+        let admitted = if word.waves_through() { word } else { self.enter()? };
+        Ok(Permit::new(self, admitted, Nanos::MAX))
+    }
+
     /// The way through a state that asks for more than a look: under which word, and since when if slowness counts.
     #[cold]
     #[inline(never)]
     fn admit(&self) -> Result<(Word, Nanos), Rejected> {
-        match self.machine.admit(self) {
-            Ok(admitted) if self.live.slow_call() == Nanos::MAX => Ok((admitted, Nanos::MAX)),
-            Ok(admitted) => Ok((admitted, time::now())),
-            Err(wait) => Err(self.refuse(wait)),
-        }
+        let admitted = self.enter()?;
+        let start = if self.counts_slow() { time::now() } else { Nanos::MAX };
+        Ok((admitted, start))
+    }
+
+    /// The same, without the time.
+    #[cold]
+    #[inline(never)]
+    fn enter(&self) -> Result<Word, Rejected> {
+        self.machine.admit(self).map_err(|wait| self.refuse(wait))
+    }
+
+    fn counts_slow(&self) -> bool {
+        self.live.slow_call() != Nanos::MAX
+    }
+
+    /// When a call has begun, if slowness counts. The clock is read unless it was just now.
+    #[cold]
+    #[inline(never)]
+    fn begin(&self, reading: Option<Nanos>) -> Nanos {
+        if self.counts_slow() { reading.unwrap_or_else(time::now) } else { Nanos::MAX }
     }
 
     fn refuse(&self, wait: Option<Nanos>) -> Rejected {

@@ -19,7 +19,7 @@ use core::mem::ManuallyDrop;
 pub struct Permit<'a> {
     breaker: &'a CircuitBreaker,
     admitted: Word,
-    /// When the call began; [`Nanos::MAX`] where slowness does not count.
+    /// When the call began; [`Nanos::MAX`] where slowness does not count, or it has not begun.
     start: Nanos,
     /// What to make of a drop.
     failed: bool,
@@ -29,6 +29,20 @@ impl<'a> Permit<'a> {
     #[inline]
     pub(super) fn new(breaker: &'a CircuitBreaker, admitted: Word, start: Nanos) -> Self {
         Self { breaker, admitted, start, failed: false }
+    }
+
+    /// The call begins now that the last gate inside the breaker has admitted it: from here on its time counts.
+    ///
+    /// For permits of [`acquire_gated`](CircuitBreaker::acquire_gated); of one whose time counts already it changes nothing.
+    /// `reading` is the clock as that gate has read it, if it has.
+    ///
+    /// # Cost
+    /// Where slowness does not count: a look at what was read on the way in. Else a clock reading, unless one is given.
+    #[inline]
+    pub fn begin(&mut self, reading: Option<Nanos>) {
+        if !self.admitted.waves_through() && self.start == Nanos::MAX {
+            self.start = self.breaker.begin(reading);
+        }
     }
 
     /// The callee did its work.
