@@ -3,9 +3,8 @@
 //! Invariant: nothing is refused here. A plan may be nonsense; whether it is, `check` says.
 
 use crate::args::Args;
-use crate::policies::circuit_breaker::Source;
 use crate::policies::fallback::{Answers, Fallback};
-use crate::policies::{Policies, Row};
+use crate::policies::{CircuitBreaker, Policies, Row, Shared, Source};
 use crate::target::{Binding, BindingKind, Target, Traits, bindings, peel};
 use crate::values::Pattern;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -174,8 +173,7 @@ impl Breaker {
         let policies = &args.policies;
         let breaker = policies.circuit_breaker.as_ref()?;
         let (path, named) = match &breaker.source {
-            Source::Named(name) => (in_registry(args.registry.as_ref(), name), true),
-            Source::Path(path) => (path.clone(), true),
+            Source::Shared(shared) => (shared_path(args, CircuitBreaker::KEY, shared), true),
             Source::Inline(_) => (static_name(breaker.key()).into(), false),
         };
         let order = args.order.as_ref().map(|(_, order)| &order[..]).unwrap_or_default();
@@ -198,12 +196,20 @@ impl Breaker {
     }
 }
 
+/// The path of the `static` that functions share, of the kind that the registry knows by that name.
+pub(crate) fn shared_path(args: &Args, kind: &str, shared: &Shared) -> Path {
+    match shared {
+        Shared::Named(name) => in_registry(args.registry.as_ref(), kind, name),
+        Shared::Path(path) => path.clone(),
+    }
+}
+
 /// `crate::policies::circuit_breaker::gateway`, every part of it at the name. The last is the user's own, so that the
 /// compiler's suggestions for it are shown; the others are ours, lest they be called unnecessary.
-fn in_registry(registry: Option<&Path>, name: &Ident) -> Path {
+fn in_registry(registry: Option<&Path>, kind: &str, name: &Ident) -> Path {
     let at = name.span();
     let ours = at.resolved_at(Span::mixed_site());
-    let kind = Ident::new("circuit_breaker", ours);
+    let kind = Ident::new(kind, ours);
     match registry {
         Some(registry) => syn::parse_quote_spanned!(ours=> #registry::#kind::#name),
         None => syn::parse_quote_spanned!(ours=> crate::policies::#kind::#name),

@@ -9,7 +9,7 @@ use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, Lit, Meta, MetaNameValue, Token, token};
+use syn::{Expr, ExprLit, ExprPath, Lit, Meta, MetaNameValue, Token, token};
 
 /// Keys whose value is a pattern. All others take an expression.
 const PATTERNS: [&str; 4] = ["on", "abort", "failure", "ignore"];
@@ -30,10 +30,10 @@ pub(crate) enum Value {
     List(Group),
 }
 
-/// A whole list: literals and paths without a key first, if they are wanted.
+/// A whole list: literals and paths of two segments or more without a key first, if they are wanted.
 #[derive(Default, Debug)]
 pub(crate) struct List {
-    pub(crate) plain: Vec<Lit>,
+    pub(crate) plain: Vec<Expr>,
     pub(crate) entries: Vec<Entry>,
 }
 
@@ -114,8 +114,9 @@ impl List {
     }
 
     fn push_next(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
-        if input.peek(Lit) && self.entries.is_empty() {
-            self.plain.push(input.parse()?);
+        let is_path = input.peek(Token![::]) || input.peek2(Token![::]);
+        if (input.peek(Lit) || is_path) && self.entries.is_empty() {
+            self.plain.push(input.call(plain)?);
         } else {
             let key = match input.call(Ident::parse_any) {
                 Ok(key) => key,
@@ -202,6 +203,15 @@ fn value(key: &Ident, input: ParseStream<'_>) -> syn::Result<Value> {
         });
     }
     Ok(Value::Word)
+}
+
+/// A literal or a path, and nothing behind it.
+fn plain(input: ParseStream<'_>) -> syn::Result<Expr> {
+    if input.peek(Lit) {
+        Ok(Expr::Lit(ExprLit { attrs: Vec::new(), lit: input.parse()? }))
+    } else {
+        Ok(Expr::Path(input.parse::<ExprPath>()?))
+    }
 }
 
 fn unfinished(key: &Ident, eq: Token![=]) -> syn::Error {

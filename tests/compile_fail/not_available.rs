@@ -1,7 +1,11 @@
 //! What a later version brings.
 use resil::resilient;
 
-#[resilient(bulkhead = "pool", retry(budget = "shared"), circuit_breaker(consecutive = 5))]
+#[resilient(
+    hedge(after = "30ms"),
+    bulkhead(max_concurrent = 8, discipline = lifo_under_overload),
+    rate_limiter("quota", key = tenant),
+)]
 fn call() -> Result<(), std::io::Error> {
     Ok(())
 }

@@ -4,7 +4,7 @@ mod policies {
         circuit_breaker gateway { window = 10, min_calls = 20 }
         circuit_breaker gateway { opn_for = "1s" }
         circuit_breaker Upper {}
-        rate_limiter quota { rate = "100/s" }
+        adaptive_limit later {}
         circuit_braker other {}
         retry twice {}
         circuit_breaker last { failure_rate = 50 }

@@ -200,11 +200,9 @@ fn unlimited_needs_end(policies: &Policies) -> syn::Result<()> {
 }
 
 fn slow_call_reaches_timeout(policies: &Policies) -> syn::Result<()> {
-    use policies::circuit_breaker::Source;
-    let slow_call = policies.circuit_breaker.as_ref().and_then(|breaker| match &breaker.source {
-        Source::Inline(settings) => settings.slow_call,
-        Source::Named(_) | Source::Path(_) => None,
-    });
+    let breaker = policies.circuit_breaker.as_ref();
+    let slow_call =
+        breaker.and_then(|breaker| breaker.source.inline()).and_then(|settings| settings.slow_call);
     let timeout = policies.timeout.as_ref().and_then(|timeout| match timeout.after {
         After::Written(after) => Some(after),
         After::Computed(_) => None,

@@ -1,31 +1,15 @@
 //! `circuit_breaker`: named, by path, or inline.
 
-use super::{Row, Rules};
+use super::{Row, Rules, Settings, Source, source};
 use crate::diag::{self, Diagnostics};
-use crate::syntax::{self, Entry, List, Value};
+use crate::syntax::{Entry, Value};
 use crate::values::{
     Call, Count, Duration, Growth, Pattern, Ratio, bare, every, unknown_word, value,
 };
 use darling::FromMeta;
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, ExprLit, ExprPath, Lit, LitStr, Meta, Path};
-
-/// The options of a breaker, inline or in a registry.
-pub(crate) const OPTIONS: [&str; 10] = [
-    "window",
-    "min_calls",
-    "failure_rate",
-    "slow_call",
-    "slow_rate",
-    "open_for",
-    "jitter",
-    "max_open_for",
-    "probes",
-    "probe_timeout",
-];
-/// The options of later versions.
-pub(crate) const LATER: [&str; 1] = ["consecutive"];
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{Expr, ExprLit, Lit, Meta};
 
 const WINDOW: std::ops::RangeInclusive<u32> = 1..=1024;
 const PROBES: std::ops::RangeInclusive<u32> = 1..=511;
@@ -36,28 +20,17 @@ const DEFAULT_WINDOW: u32 = 100;
 #[derive(Debug)]
 pub(crate) struct CircuitBreaker {
     key: Ident,
-    pub(crate) source: Source,
+    pub(crate) source: Source<BreakerSettings>,
     /// What counts as failed for this breaker only.
     pub(crate) failure: Option<Pattern>,
     /// What is no vote for this breaker only.
     pub(crate) ignore: Option<Pattern>,
 }
 
-/// Where the breaker is.
-#[derive(Debug)]
-pub(crate) enum Source {
-    /// In the registry, under this name, spanned where it was written.
-    Named(Ident),
-    /// Behind this path of two segments or more.
-    Path(Path),
-    /// In the function itself.
-    Inline(Box<Settings>),
-}
-
 /// What a breaker is set to.
 #[derive(FromMeta, Default, Debug)]
 #[darling(default)]
-pub(crate) struct Settings {
+pub(crate) struct BreakerSettings {
     window: Option<Count>,
     min_calls: Option<Count>,
     failure_rate: Option<Ratio>,
@@ -85,32 +58,14 @@ impl Row for CircuitBreaker {
 
     fn read(key: Ident, value: Value, out: &mut Diagnostics) -> Option<Self> {
         let (mut failure, mut ignore) = (None, None);
-        let source = match value {
-            Value::Word => Source::Inline(Box::default()),
-            Value::Expr(_, expr) => out.take(by_name(&expr))?,
-            Value::Pattern(_) => return None,
-            Value::List(group) => {
-                let list = List::read(group.stream(), out);
-                let name = out.take(first_name(&list.plain))?;
-                let mut rest = Vec::new();
-                let known: Vec<_> = OPTIONS.iter().copied().chain(["failure", "ignore"]).collect();
-                for entry in list.known(&known, &LATER, out) {
-                    match entry.key.to_string().as_str() {
-                        "failure" => failure = out.take(entry.pattern()),
-                        "ignore" => ignore = out.take(entry.pattern()),
-                        _ => rest.push(entry),
-                    }
-                }
-                match (name, rest.first()) {
-                    (Some(_), Some(entry)) => {
-                        out.push(named_and_inline(&entry.key));
-                        return None;
-                    }
-                    (Some(name), None) => Source::Named(name),
-                    (None, _) => Source::Inline(Box::new(Settings::read(rest, out))),
-                }
+        let (source, own) = Source::read(&key, value, &["failure", "ignore"], out)?;
+        for entry in own {
+            if entry.is("failure") {
+                failure = out.take(entry.pattern());
+            } else {
+                ignore = out.take(entry.pattern());
             }
-        };
+        }
         Some(Self { key, source, failure, ignore })
     }
 
@@ -119,24 +74,35 @@ impl Row for CircuitBreaker {
     }
 
     fn check(&self, rules: &mut Rules<'_>) {
-        if let Source::Inline(settings) = &self.source {
-            settings.check(rules);
-        }
+        self.source.check(&self.key, rules);
     }
 
     fn build(&self, rt: &TokenStream, name: &TokenStream) -> Option<(TokenStream, TokenStream)> {
-        match &self.source {
-            Source::Inline(settings) => {
-                Some((quote!(#rt::CircuitBreaker), settings.build(rt, name, self.key.span())))
-            }
-            Source::Named(_) | Source::Path(_) => None,
-        }
+        self.source.build(rt, name, self.key.span())
     }
 }
 
-impl Settings {
-    /// From the entries of a list whose keys are all among [`OPTIONS`].
-    pub(crate) fn read(entries: Vec<Entry>, out: &mut Diagnostics) -> Self {
+impl Settings for BreakerSettings {
+    const KIND: &'static str = "circuit_breaker";
+    const TYPE: &'static str = "CircuitBreaker";
+    const OPTIONS_TYPE: &'static str = "BreakerOptions";
+    const EXAMPLE: &'static str =
+        "circuit_breaker gateway { window = 100, failure_rate = \"50%\" }";
+    const OPTIONS: &'static [&'static str] = &[
+        "window",
+        "min_calls",
+        "failure_rate",
+        "slow_call",
+        "slow_rate",
+        "open_for",
+        "jitter",
+        "max_open_for",
+        "probes",
+        "probe_timeout",
+    ];
+    const LATER: &'static [&'static str] = &["consecutive"];
+
+    fn read(entries: Vec<Entry>, out: &mut Diagnostics) -> Self {
         let (mut kept, mut faulty) = (Vec::new(), false);
         for entry in entries {
             match &entry.value {
@@ -151,11 +117,15 @@ impl Settings {
                 _ => kept.push(entry),
             }
         }
-        let (settings, complete) = syntax::options::<Self>(kept, out);
-        Self { incomplete: !complete || faulty, ..settings }
+        let (settings, incomplete) = source::options::<Self>(kept, out);
+        Self { incomplete: incomplete || faulty, ..settings }
     }
 
-    pub(crate) fn check(&self, rules: &mut Rules<'_>) {
+    fn stand_in() -> Self {
+        Self::default()
+    }
+
+    fn check(&self, _key: &Ident, rules: &mut Rules<'_>) {
         let counts = [
             (self.window, "window", WINDOW),
             (self.min_calls, "min_calls", 1..=*WINDOW.end()),
@@ -174,6 +144,25 @@ impl Settings {
         }
     }
 
+    fn setters(&self, rt: &TokenStream) -> Vec<TokenStream> {
+        let ratio = |ratio: Ratio| ratio.tokens(rt);
+        let setters = [
+            self.window.map(|n| quote!(.window(#n))),
+            self.min_calls.map(|n| quote!(.min_calls(#n))),
+            self.failure_rate.map(ratio).map(|r| quote!(.failure_rate(#r))),
+            self.slow_call.map(|d| quote!(.slow_call(#d))),
+            self.slow_rate.map(ratio).map(|r| quote!(.slow_rate(#r))),
+            self.open_for.as_ref().map(OpenFor::setter),
+            self.jitter.map(ratio).map(|r| quote!(.open_jitter(#r))),
+            self.max_open_for.map(|d| quote!(.max_open_for(#d))),
+            self.probes.map(|n| quote!(.probes(#n))),
+            self.probe_timeout.map(|d| quote!(.probe_timeout(#d))),
+        ];
+        setters.into_iter().flatten().collect()
+    }
+}
+
+impl BreakerSettings {
     fn min_calls_over_window(&self) -> syn::Result<()> {
         let window = self.window.map_or(DEFAULT_WINDOW, |window| window.value);
         match self.min_calls {
@@ -214,41 +203,6 @@ impl Settings {
             _ => Ok(()),
         }
     }
-
-    /// The const expression that builds it; the catalogue shows `at` as its place.
-    pub(crate) fn build(&self, rt: &TokenStream, name: &TokenStream, at: Span) -> TokenStream {
-        let builder = self.builder(rt, name, at);
-        quote!(#builder.build())
-    }
-
-    /// The const expression of its options, for rules that compare two policies.
-    pub(crate) fn options(&self, rt: &TokenStream, name: &TokenStream, at: Span) -> TokenStream {
-        let builder = self.builder(rt, name, at);
-        quote!(#builder.options())
-    }
-
-    fn builder(&self, rt: &TokenStream, name: &TokenStream, at: Span) -> TokenStream {
-        let ratio = |ratio: Ratio| ratio.tokens(rt);
-        let setters = [
-            self.window.map(|n| quote!(.window(#n))),
-            self.min_calls.map(|n| quote!(.min_calls(#n))),
-            self.failure_rate.map(ratio).map(|r| quote!(.failure_rate(#r))),
-            self.slow_call.map(|d| quote!(.slow_call(#d))),
-            self.slow_rate.map(ratio).map(|r| quote!(.slow_rate(#r))),
-            self.open_for.as_ref().map(OpenFor::setter),
-            self.jitter.map(ratio).map(|r| quote!(.open_jitter(#r))),
-            self.max_open_for.map(|d| quote!(.max_open_for(#d))),
-            self.probes.map(|n| quote!(.probes(#n))),
-            self.probe_timeout.map(|d| quote!(.probe_timeout(#d))),
-        ];
-        let setters = setters.into_iter().flatten();
-        // The whole call stands at `at`, and the path of ours does not: so the builder sees that place as its caller's.
-        let builder = quote_spanned!(at=> __ResilCircuitBreaker::builder(#name));
-        quote!({
-            use #rt::CircuitBreaker as __ResilCircuitBreaker;
-            #builder #(#setters)*
-        })
-    }
 }
 
 impl FromMeta for OpenFor {
@@ -280,62 +234,4 @@ impl OpenFor {
 /// Whether it is meant as a span of time.
 fn is_duration(expr: &Expr) -> bool {
     matches!(bare(expr), Expr::Lit(ExprLit { lit: Lit::Str(_), .. }))
-}
-
-/// What stands behind `circuit_breaker =`.
-fn by_name(expr: &Expr) -> syn::Result<Source> {
-    match bare(expr) {
-        Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => bad_name(name).map(Source::Named),
-        Expr::Path(ExprPath { qself: None, path, .. }) => Ok(match path.get_ident() {
-            Some(name) => Source::Named(name.clone()),
-            None => Source::Path(path.clone()),
-        }),
-        other => Err(diag::error(
-            other,
-            "expected the name of a circuit breaker",
-            "`circuit_breaker = \"gateway\"`, or the path of a `static`",
-        )),
-    }
-}
-
-/// The literal before the options, if there is one.
-fn first_name(plain: &[Lit]) -> syn::Result<Option<Ident>> {
-    match plain {
-        [] => Ok(None),
-        [Lit::Str(name)] => bad_name(name).map(Some),
-        [Lit::Str(_), other, ..] | [other, ..] => Err(diag::error(
-            other,
-            "expected one name, in quotes",
-            "`circuit_breaker(\"gateway\", failure = …, ignore = …)`",
-        )),
-    }
-}
-
-/// The name as an identifier, spanned at the literal.
-pub(crate) fn bad_name(name: &LitStr) -> syn::Result<Ident> {
-    let text = name.value();
-    let letters = text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '_'));
-    if !letters {
-        let wrong = format!("`{}` is not a policy's name", text.escape_debug());
-        return Err(diag::error(
-            name,
-            wrong,
-            "lower-case letters, digits and `_`, such as `\"gateway\"`",
-        ));
-    }
-    if syn::parse_str::<Ident>(&text).is_ok() {
-        Ok(Ident::new(&text, name.span()))
-    } else {
-        let wrong = format!("`{text}` is a keyword of Rust, and no policy can have that name");
-        Err(diag::error(name, wrong, "another name, in the registry and here"))
-    }
-}
-
-fn named_and_inline(key: &Ident) -> syn::Error {
-    diag::error(
-        key,
-        format!("`{key}` belongs to the breaker's declaration, and this one is named"),
-        format!("write `{key}` in the registry, or leave the name out"),
-    )
 }

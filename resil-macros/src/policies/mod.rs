@@ -2,16 +2,24 @@
 //!
 //! Invariant: a row knows nothing of the other rows. What two policies must agree on is a rule of `check`.
 
+pub(crate) mod bulkhead;
 pub(crate) mod circuit_breaker;
 pub(crate) mod deadline;
 pub(crate) mod fallback;
+pub(crate) mod rate_limiter;
 pub(crate) mod retry;
+pub(crate) mod retry_budget;
+pub(crate) mod source;
 pub(crate) mod timeout;
 
-pub(crate) use circuit_breaker::CircuitBreaker;
+pub(crate) use bulkhead::{Bulkhead, BulkheadSettings};
+pub(crate) use circuit_breaker::{BreakerSettings, CircuitBreaker};
 pub(crate) use deadline::Deadline;
 pub(crate) use fallback::Fallback;
+pub(crate) use rate_limiter::{LimiterSettings, RateLimiter};
 pub(crate) use retry::Retry;
+pub(crate) use retry_budget::BudgetSettings;
+pub(crate) use source::{Settings, Shared, Source};
 pub(crate) use timeout::Timeout;
 
 use crate::diag::Diagnostics;
@@ -38,17 +46,29 @@ pub(crate) trait Row: Sized {
 }
 
 /// The policies of this version, outermost first: their default order.
-pub(crate) const ORDER: [&str; 5] =
-    [Fallback::KEY, Deadline::KEY, Retry::KEY, CircuitBreaker::KEY, Timeout::KEY];
+pub(crate) const ORDER: [&str; 7] = [
+    Fallback::KEY,
+    Deadline::KEY,
+    Retry::KEY,
+    CircuitBreaker::KEY,
+    RateLimiter::KEY,
+    Bulkhead::KEY,
+    Timeout::KEY,
+];
 
 /// The policies of later versions.
-pub(crate) const LATER: [&str; 6] =
-    ["adaptive_limit", "adaptive_throttle", "bulkhead", "hedge", "rate_limiter", "retry_budget"];
+pub(crate) const LATER: [&str; 3] = ["adaptive_limit", "adaptive_throttle", "hedge"];
+
+/// The kinds that functions share, as a registry names them. A budget has no place in the order: it belongs to `retry`.
+pub(crate) const KINDS: [&str; 4] =
+    [BreakerSettings::KIND, LimiterSettings::KIND, BulkheadSettings::KIND, BudgetSettings::KIND];
 
 /// The policies of one function.
 #[derive(Default, Debug)]
 pub(crate) struct Policies {
     pub(crate) circuit_breaker: Option<CircuitBreaker>,
+    pub(crate) rate_limiter: Option<RateLimiter>,
+    pub(crate) bulkhead: Option<Bulkhead>,
     pub(crate) retry: Option<Retry>,
     pub(crate) timeout: Option<Timeout>,
     pub(crate) deadline: Option<Deadline>,
@@ -66,6 +86,8 @@ impl Policies {
         let key = key.clone();
         match key.to_string().as_str() {
             CircuitBreaker::KEY => self.circuit_breaker = Row::read(key, value, out),
+            RateLimiter::KEY => self.rate_limiter = Row::read(key, value, out),
+            Bulkhead::KEY => self.bulkhead = Row::read(key, value, out),
             Retry::KEY => self.retry = Row::read(key, value, out),
             Timeout::KEY => self.timeout = Row::read(key, value, out),
             Deadline::KEY => self.deadline = Row::read(key, value, out),
@@ -85,6 +107,8 @@ impl Policies {
             key(self.deadline.as_ref()),
             key(self.retry.as_ref()),
             key(self.circuit_breaker.as_ref()),
+            key(self.rate_limiter.as_ref()),
+            key(self.bulkhead.as_ref()),
             key(self.timeout.as_ref()),
         ]
         .into_iter()
@@ -103,6 +127,8 @@ impl Policies {
         own(self.deadline.as_ref(), rules);
         own(self.retry.as_ref(), rules);
         own(self.circuit_breaker.as_ref(), rules);
+        own(self.rate_limiter.as_ref(), rules);
+        own(self.bulkhead.as_ref(), rules);
         own(self.timeout.as_ref(), rules);
     }
 }

@@ -1,8 +1,8 @@
 //! `retry`: how often, after which wait, and for which outcomes.
 
-use super::{Row, Rules};
+use super::{Row, Rules, Shared};
 use crate::diag::{self, Diagnostics};
-use crate::syntax::{self, List, Value};
+use crate::syntax::{self, Entry, List, Value};
 use crate::values::{
     Backoff, Call, Count, Duration, Jitter, Pattern, Switch, unknown_word, value, word,
 };
@@ -11,7 +11,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Expr, Meta};
 
-const OPTIONS: [&str; 13] = [
+const OPTIONS: [&str; 14] = [
     "max",
     "max_attempts",
     "max_retries",
@@ -25,8 +25,8 @@ const OPTIONS: [&str; 13] = [
     "before",
     "attempt",
     "max_pushback",
+    "budget",
 ];
-const LATER: [&str; 1] = ["budget"];
 /// The core's default.
 const DEFAULT_MAX: u32 = 3;
 
@@ -41,6 +41,16 @@ pub(crate) struct Retry {
     pub(crate) abort: Option<Pattern>,
     /// What is done before each further attempt.
     pub(crate) before: Option<Expr>,
+    /// What pays for further attempts.
+    pub(crate) budget: Option<Budget>,
+}
+
+/// The budget of a retry: always one that is declared elsewhere.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    pub(crate) key: Ident,
+    #[allow(dead_code, reason = "what is emitted for it comes next")]
+    pub(crate) source: Shared,
 }
 
 #[derive(FromMeta, Default, Debug)]
@@ -89,18 +99,20 @@ impl Row for Retry {
                 format!("`{EXAMPLE}`"),
             ));
         }
-        let (mut on, mut abort, mut before, mut rest) = (None, None, None, Vec::new());
-        for entry in list.known(&OPTIONS, &LATER, out) {
+        let (mut on, mut abort, mut before, mut budget) = (None, None, None, None);
+        let mut rest = Vec::new();
+        for entry in list.known(&OPTIONS, &[], out) {
             match entry.key.to_string().as_str() {
                 "on" => on = out.take(entry.pattern()),
                 "abort" => abort = out.take(entry.pattern()),
                 "before" => before = out.take(entry.expr("before = refresh(token)")),
+                "budget" => budget = out.take(Budget::read(entry)),
                 _ => rest.push(entry),
             }
         }
         let (settings, complete) = syntax::options::<Settings>(rest, out);
         let settings = Settings { incomplete: !complete, ..settings };
-        Some(Self { key, settings, on, abort, before })
+        Some(Self { key, settings, on, abort, before, budget })
     }
 
     fn key(&self) -> &Ident {
@@ -126,6 +138,7 @@ impl Row for Retry {
             }
             _ => {}
         }
+        rules.must(self.budget_needs_retries());
         if let (Some(Jitter::Word("Decorrelated", word)), false) = (jitter, incomplete) {
             rules.must(decorrelated_needs_growth(word, backoff.as_ref()));
         }
@@ -203,6 +216,17 @@ impl Retry {
         }
     }
 
+    fn budget_needs_retries(&self) -> syn::Result<()> {
+        match &self.budget {
+            Some(budget) if self.attempts() == Attempts::AtMost(1) => Err(diag::error(
+                &budget.key,
+                "nothing is ever taken from this budget: there is one attempt",
+                "`max = 2` or more, or leave the budget out",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn max_setter(&self) -> Option<TokenStream> {
         let Settings { max, max_attempts, max_retries, within, .. } = &self.settings;
         match (max.as_ref().or(max_attempts.as_ref()), max_retries) {
@@ -236,6 +260,21 @@ impl Retry {
             )),
             _ => Ok(()),
         }
+    }
+}
+
+impl Budget {
+    fn read(entry: Entry) -> syn::Result<Self> {
+        let key = entry.key.clone();
+        if matches!(entry.value, Value::List(_)) {
+            return Err(diag::error(
+                key,
+                "a retry budget is shared, and is declared where others find it",
+                "`retry_budget budget { ratio = \"20%\" }` in the registry, and `budget = \"budget\"` here",
+            ));
+        }
+        let expr = entry.expr("budget = \"budget\"")?;
+        Ok(Self { source: Shared::read(&key, &expr)?, key })
     }
 }
 

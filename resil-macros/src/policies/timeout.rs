@@ -61,7 +61,6 @@ fn in_parentheses(key: &Ident, list: List, out: &mut Diagnostics) -> Option<Afte
             out.push(diag::error(literal, "an attempt has one timeout", "remove one of the two"));
             continue;
         }
-        let literal = Expr::Lit(ExprLit { attrs: Vec::new(), lit: literal });
         after = Some(After::Written(out.take(Duration::read(&literal))?));
     }
     let rest = List { plain: Vec::new(), entries };

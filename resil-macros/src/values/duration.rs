@@ -62,6 +62,13 @@ impl Duration {
     }
 }
 
+impl Duration {
+    /// For options whose default is no wait at all, which may be written as zero.
+    pub(crate) fn or_none(meta: &Meta) -> darling::Result<Option<Self>> {
+        Ok(Some(Self::or_zero(value(meta, "\"10ms\"")?)?))
+    }
+}
+
 impl FromMeta for Duration {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         Ok(Self::read(value(meta, "\"200ms\"")?)?)
@@ -109,9 +116,24 @@ fn not_a_duration(at: impl ToTokens) -> syn::Error {
 }
 
 /// What is wrong, and what to write.
-type Problem = (String, String);
+pub(super) type Problem = (String, String);
 
-fn parse(text: &str) -> Result<u64, Problem> {
+pub(super) const KNOWN_UNITS: &str = "the units are `ns`, `us`, `ms`, `s`, `m`, `h` and `d`";
+
+/// The nanoseconds of a unit.
+pub(super) fn unit(name: &str) -> Option<u64> {
+    UNITS.iter().find(|(known, _)| *known == name).map(|(_, ns)| *ns)
+}
+
+/// In the largest unit that is exact.
+pub(super) fn shortest(ns: u64) -> String {
+    let fitting = UNITS.iter().rev().find(|(_, size)| ns.is_multiple_of(*size));
+    let (unit, size) = fitting.unwrap_or(&UNITS[0]);
+    format!("{}{unit}", ns / size)
+}
+
+/// The nanoseconds of a written duration.
+pub(super) fn parse(text: &str) -> Result<u64, Problem> {
     let bad = |wrong: &str, help: &str| Err((wrong.to_owned(), help.to_owned()));
     let squeezed: String = text.split_whitespace().collect();
     if squeezed != text {
@@ -142,10 +164,8 @@ fn parse(text: &str) -> Result<u64, Problem> {
             );
         }
     };
-    let Some((_, ns)) = UNITS.iter().find(|(name, _)| *name == unit) else {
-        return unknown_unit(text, number, unit);
-    };
-    match decimal.times(*ns) {
+    let Some(ns) = self::unit(unit) else { return unknown_unit(text, number, unit) };
+    match decimal.times(ns) {
         Ok(ns) => Ok(ns),
         Err(Fault::TooFine) => bad(
             &format!("`{text}` is not a whole number of nanoseconds"),
@@ -169,12 +189,12 @@ fn unknown_unit(text: &str, number: &str, unit: &str) -> Result<u64, Problem> {
     }
     if let Some((ns, unit)) = compound(text) {
         let wrong = format!("`{text}` has more than one unit");
-        let size = UNITS.iter().find(|(name, _)| *name == unit).map_or(1, |(_, size)| *size);
+        let size = self::unit(unit).unwrap_or(1);
         return Err((wrong, format!("`\"{}{unit}\"`", ns / size)));
     }
     let help = match meant(unit) {
         Some(known) => format!("`\"{number}{known}\"`"),
-        None => "the units are `ns`, `us`, `ms`, `s`, `m`, `h` and `d`".to_owned(),
+        None => KNOWN_UNITS.to_owned(),
     };
     Err((format!("unknown unit `{unit}` in the duration `{text}`"), help))
 }
@@ -187,16 +207,16 @@ fn compound(text: &str) -> Option<(u64, &str)> {
         let (number, tail) = rest.split_at(unit);
         let end = tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len());
         let (unit, tail) = tail.split_at(end);
-        let (_, size) = UNITS.iter().find(|(name, _)| *name == unit)?;
-        total = total.checked_add(Decimal::parse(number).ok()?.times(*size).ok()?)?;
-        (rest, last) = (tail, Some((*size, unit)));
+        let size = self::unit(unit)?;
+        total = total.checked_add(Decimal::parse(number).ok()?.times(size).ok()?)?;
+        (rest, last) = (tail, Some((size, unit)));
     }
     let (size, unit) = last?;
     (total % size == 0).then_some((total, unit))
 }
 
 /// The unit behind other ways to write it.
-fn meant(unit: &str) -> Option<&'static str> {
+pub(super) fn meant(unit: &str) -> Option<&'static str> {
     Some(match unit.to_lowercase().as_str() {
         "nanos" | "nsec" | "nanosecond" | "nanoseconds" | "ns" => "ns",
         "µs" | "μs" | "micros" | "usec" | "microsecond" | "microseconds" | "us" => "us",

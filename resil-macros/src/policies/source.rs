@@ -1,0 +1,226 @@
+//! Where a policy is that functions share: in the registry, behind a path, or in the function itself.
+//!
+//! Invariant: how a shared policy is named, and in which words a wrong name is refused, is the same for every kind.
+
+use super::Rules;
+use crate::diag::{self, Diagnostics};
+use crate::syntax::{self, Entry, List, Value};
+use crate::values::bare;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Expr, ExprLit, ExprPath, Lit, LitStr, Path};
+
+/// A kind of policy that functions share, and what one of that kind is set to.
+pub(crate) trait Settings: Sized {
+    /// Its name in a registry.
+    const KIND: &'static str;
+    /// Its type in the core.
+    const TYPE: &'static str;
+    /// The type of its options in the core.
+    const OPTIONS_TYPE: &'static str;
+    /// A declaration in a registry.
+    const EXAMPLE: &'static str;
+    /// The options, inline or in a registry.
+    const OPTIONS: &'static [&'static str];
+    /// The options of later versions.
+    const LATER: &'static [&'static str];
+
+    /// From the entries of a list whose keys are all among the options.
+    fn read(entries: Vec<Entry>, out: &mut Diagnostics) -> Self;
+
+    /// What stands in for a declaration that something is wrong with.
+    fn stand_in() -> Self;
+
+    /// The rules that need nothing but these options; what is missing is said at `key`.
+    fn check(&self, key: &Ident, rules: &mut Rules<'_>);
+
+    /// The calls on the core's builder, each with its dot; `rt` is where the core's types are.
+    fn setters(&self, rt: &TokenStream) -> Vec<TokenStream>;
+
+    /// The const expression that builds it; the catalogue shows `at` as its place.
+    fn build(&self, rt: &TokenStream, name: &TokenStream, at: Span) -> TokenStream {
+        let builder = builder(self, rt, name, at);
+        quote!(#builder.build())
+    }
+
+    /// The const expression of its options, for rules that compare two policies.
+    fn options(&self, rt: &TokenStream, name: &TokenStream, at: Span) -> TokenStream {
+        let builder = builder(self, rt, name, at);
+        quote!(#builder.options())
+    }
+}
+
+fn builder<S: Settings>(
+    settings: &S,
+    rt: &TokenStream,
+    name: &TokenStream,
+    at: Span,
+) -> TokenStream {
+    let ty = Ident::new(S::TYPE, Span::call_site());
+    let ours = format_ident!("__Resil{}", S::TYPE);
+    let setters = settings.setters(rt);
+    // The whole call stands at `at`, and the path of ours does not: so the builder sees that place as its caller's.
+    let builder = quote_spanned!(at=> #ours::builder(#name));
+    quote!({
+        use #rt::#ty as #ours;
+        #builder #(#setters)*
+    })
+}
+
+/// A policy that is declared elsewhere.
+#[derive(Clone, Debug)]
+pub(crate) enum Shared {
+    /// In the registry, under this name, spanned where it was written.
+    Named(Ident),
+    /// Behind this path of two segments or more.
+    Path(Path),
+}
+
+/// Where the policy of a function is.
+#[derive(Debug)]
+pub(crate) enum Source<S> {
+    Shared(Shared),
+    /// In the function itself.
+    Inline(Box<S>),
+}
+
+impl<S: Settings> Source<S> {
+    /// Reads what is behind the key of a policy that may be shared. The entries for one of the `call` keys come back:
+    /// what they say is about this function, whosever the policy is.
+    pub(crate) fn read(
+        key: &Ident,
+        value: Value,
+        call: &[&str],
+        out: &mut Diagnostics,
+    ) -> Option<(Self, Vec<Entry>)> {
+        let group = match value {
+            Value::Word => return Some((Self::Inline(Box::new(S::read(vec![], out))), vec![])),
+            Value::Expr(_, expr) => {
+                let shared = out.take(Shared::read(key, &expr))?;
+                return Some((Self::Shared(shared), vec![]));
+            }
+            Value::Pattern(_) => return None,
+            Value::List(group) => group,
+        };
+        let mut list = List::read(group.stream(), out);
+        let known: Vec<_> = S::OPTIONS.iter().chain(call).copied().collect();
+        let words: Vec<_> = known.iter().chain(S::LATER).copied().collect();
+        let name = out.take(first_name(key, &mut list, &words))?;
+        let (about_call, options): (Vec<_>, Vec<_>) = list
+            .known(&known, S::LATER, out)
+            .into_iter()
+            .partition(|entry| call.iter().any(|key| entry.is(key)));
+        let source = match (name, options.first()) {
+            (Some(_), Some(entry)) => {
+                out.push(named_and_inline(key, &entry.key));
+                return None;
+            }
+            (Some(shared), None) => Self::Shared(shared),
+            (None, _) => Self::Inline(Box::new(S::read(options, out))),
+        };
+        Some((source, about_call))
+    }
+
+    pub(crate) fn inline(&self) -> Option<&S> {
+        match self {
+            Self::Inline(settings) => Some(settings),
+            Self::Shared(_) => None,
+        }
+    }
+
+    /// The rules of what is set inline.
+    pub(crate) fn check(&self, key: &Ident, rules: &mut Rules<'_>) {
+        if let Some(settings) = self.inline() {
+            settings.check(key, rules);
+        }
+    }
+
+    /// The type and the building expression of what is set inline.
+    pub(crate) fn build(
+        &self,
+        rt: &TokenStream,
+        name: &TokenStream,
+        at: Span,
+    ) -> Option<(TokenStream, TokenStream)> {
+        let ty = Ident::new(S::TYPE, Span::call_site());
+        Some((quote!(#rt::#ty), self.inline()?.build(rt, name, at)))
+    }
+}
+
+impl Shared {
+    /// What stands behind `key =`.
+    pub(crate) fn read(key: &Ident, expr: &Expr) -> syn::Result<Self> {
+        match bare(expr) {
+            Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => bad_name(name).map(Self::Named),
+            Expr::Path(ExprPath { qself: None, path, .. }) => Ok(match path.get_ident() {
+                Some(name) => Self::Named(name.clone()),
+                None => Self::Path(path.clone()),
+            }),
+            other => Err(diag::error(
+                other,
+                "expected the name of a policy",
+                format!("`{key} = \"shared\"` where a registry has it, or the path of a `static`"),
+            )),
+        }
+    }
+}
+
+/// What stands before the options, if it names a policy: a literal, a path, or a word that is hardly meant as an option.
+fn first_name(key: &Ident, list: &mut List, known: &[&str]) -> syn::Result<Option<Shared>> {
+    match &list.plain[..] {
+        [one] => Shared::read(key, one).map(Some),
+        [_, second, ..] => Err(diag::error(
+            second,
+            "expected one name",
+            format!("`{key}(\"shared\", …)`, the name first"),
+        )),
+        [] => match list.entries.first() {
+            Some(Entry { key: word, value: Value::Word })
+                if diag::closest(&word.to_string(), known.iter().copied()).is_none() =>
+            {
+                let name = Shared::Named(word.clone());
+                list.entries.remove(0);
+                Ok(Some(name))
+            }
+            _ => Ok(None),
+        },
+    }
+}
+
+/// The name as an identifier, spanned at the literal.
+pub(crate) fn bad_name(name: &LitStr) -> syn::Result<Ident> {
+    let text = name.value();
+    let letters = text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '_'));
+    if !letters {
+        let wrong = format!("`{}` is not a policy's name", text.escape_debug());
+        return Err(diag::error(
+            name,
+            wrong,
+            "lower-case letters, digits and `_`, such as `\"gateway\"`",
+        ));
+    }
+    if syn::parse_str::<Ident>(&text).is_ok() {
+        Ok(Ident::new(&text, name.span()))
+    } else {
+        let wrong = format!("`{text}` is a keyword of Rust, and no policy can have that name");
+        Err(diag::error(name, wrong, "another name, in the registry and here"))
+    }
+}
+
+fn named_and_inline(policy: &Ident, option: &Ident) -> syn::Error {
+    diag::error(
+        option,
+        format!("`{option}` belongs to the declaration of the `{policy}`, and this one is named"),
+        format!("write `{option}` in the registry, or leave the name out"),
+    )
+}
+
+/// The options as `darling` builds them, and whether something else was written that could not be read.
+pub(super) fn options<T: darling::FromMeta + Default>(
+    entries: Vec<Entry>,
+    out: &mut Diagnostics,
+) -> (T, bool) {
+    let (settings, complete) = syntax::options::<T>(entries, out);
+    (settings, !complete)
+}
