@@ -6,6 +6,7 @@
 //! # Source
 //! The `linkme` crate.
 
+use crate::bulkhead::Bulkhead;
 use crate::circuit_breaker::CircuitBreaker;
 use crate::contract::{Counter, Kind, Location, Policy, Setting};
 use core::any::Any;
@@ -165,6 +166,11 @@ impl Entry {
 
     /// Itself, if it is a circuit breaker, to act on it.
     pub fn circuit_breaker(&self) -> Option<&'static CircuitBreaker> {
+        self.downcast()
+    }
+
+    /// Itself, if it is a bulkhead, to act on it.
+    pub fn bulkhead(&self) -> Option<&'static Bulkhead> {
         self.downcast()
     }
 

@@ -3,6 +3,8 @@
 #![cfg_attr(resil_loom, allow(dead_code, unused_imports))]
 
 #[cfg(not(resil_loom))]
+pub mod bulkhead;
+#[cfg(not(resil_loom))]
 mod catalog;
 mod cell;
 #[cfg(not(resil_loom))]
@@ -28,6 +30,8 @@ pub mod time;
 #[cfg(not(resil_loom))]
 mod timeout;
 
+#[cfg(not(resil_loom))]
+pub use bulkhead::{Bulkhead, BulkheadBuilder, BulkheadOptions, Entering, Slot};
 #[cfg(not(resil_loom))]
 pub use catalog::{Catalog, Entry, Problem, catalog};
 pub use cell::backoff::Backoff;

@@ -7,15 +7,35 @@
 #[cfg(not(resil_loom))]
 mod primitive {
     pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+    pub(crate) use std::sync::{Mutex, MutexGuard};
     pub(crate) use std::thread;
+
+    /// `core`'s, with the interface of loom's, which watches each access.
+    #[derive(Debug)]
+    pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        #[inline]
+        pub(crate) const fn new(value: T) -> Self {
+            Self(core::cell::UnsafeCell::new(value))
+        }
+
+        /// Hands out a pointer to write through, until the closure returns.
+        #[inline]
+        pub(crate) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+            write(self.0.get())
+        }
+    }
 }
 
 #[cfg(resil_loom)]
 mod primitive {
+    pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
     /// What only models need.
     #[cfg(test)]
-    pub(crate) use loom::sync::{Arc, Mutex, atomic::AtomicBool};
+    pub(crate) use loom::sync::{Arc, atomic::AtomicBool};
+    pub(crate) use loom::sync::{Mutex, MutexGuard};
     pub(crate) use loom::thread;
 }
 

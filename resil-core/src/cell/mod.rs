@@ -4,6 +4,7 @@ pub(crate) mod backoff;
 pub(crate) mod counters;
 pub(crate) mod jitter;
 mod ratio;
+pub(crate) mod slots;
 pub(crate) mod window;
 
 pub(crate) use counters::{Counters, Rare};

@@ -13,6 +13,8 @@ pub use core::panic::Location;
 pub enum Kind {
     /// Stops calling what keeps failing.
     CircuitBreaker,
+    /// Admits so many calls at a time.
+    Bulkhead,
     /// Calls again after a failure.
     Retry,
     /// Limits one attempt.
@@ -28,6 +30,7 @@ impl Kind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::CircuitBreaker => "circuit_breaker",
+            Self::Bulkhead => "bulkhead",
             Self::Retry => "retry",
             Self::Timeout => "timeout",
             Self::Deadline => "deadline",

@@ -61,6 +61,26 @@ pub(crate) fn rest(span: Nanos) {
     }
 }
 
+/// Blocks this thread until `woken` says so or `span` is over, without end if that is [`Nanos::MAX`]. Who makes it say so
+/// unparks the thread afterwards.
+///
+/// In real time, as [`rest`].
+#[cfg(not(resil_loom))]
+pub(crate) fn rest_unless(span: Nanos, woken: impl Fn() -> bool) {
+    let begin = std::time::Instant::now();
+    while !woken() {
+        if span == Nanos::MAX {
+            std::thread::park();
+            continue;
+        }
+        let left = span.since(Nanos::from_duration(begin.elapsed()));
+        if left == Nanos::ZERO {
+            return;
+        }
+        std::thread::park_timeout(left.to_duration());
+    }
+}
+
 /// Measures real time, whatever clock the policies read.
 #[cfg(feature = "test-util")]
 pub(crate) struct Stopwatch(std::time::Instant);

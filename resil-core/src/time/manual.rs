@@ -140,6 +140,21 @@ impl ManualClock {
         }
     }
 
+    /// Moves the clock on towards `to`, timer by timer, until `woken` says so. Without an end, as far as there are timers.
+    #[cfg(not(resil_loom))]
+    pub(super) fn advance_until(&self, to: Nanos, woken: impl Fn() -> bool) {
+        while !woken() {
+            let due = self.lock().timers.first_key_value().map(|(key, _)| key.0);
+            if to == Nanos::MAX && due.is_none() {
+                return;
+            }
+            match self.step(to) {
+                Some(waker) => waker.wake(),
+                None => return,
+            }
+        }
+    }
+
     /// Goes as far as the next timer that is due by `to` and takes it, or all the way if there is none.
     fn step(&self, to: Nanos) -> Option<Waker> {
         let mut inner = self.lock();

@@ -18,6 +18,8 @@ pub use clock::{coarse, now, warm_up};
 pub(crate) use deadline::Ambient;
 pub use deadline::{Attached, Deadline};
 pub use nanos::Nanos;
+#[cfg(not(resil_loom))]
+pub(crate) use sleep::block_until;
 pub use sleep::{Sleep, sleep, sleep_blocking};
 #[cfg(feature = "test-util")]
 pub use span::IntoSpan;

@@ -71,6 +71,23 @@ pub fn sleep_blocking(span: Nanos) {
     clock::rest(span);
 }
 
+/// Blocks this thread until `woken` says so, or from `now` to `due`. Who makes it say so unparks this thread afterwards.
+///
+/// Moves a manual clock on instead, from timer to timer, since what they do may be what is waited for; it stands
+/// wherever that happened. The wait is in real time also where tokio's clock is paused, as that of [`sleep_blocking`].
+#[cfg(not(resil_loom))]
+pub(crate) fn block_until(now: Nanos, due: Nanos, woken: impl Fn() -> bool) {
+    #[cfg(feature = "test-util")]
+    if let Some(clock) = super::manual::installed() {
+        clock.advance_until(due, &woken);
+        if due != Nanos::MAX {
+            return;
+        }
+        // No timer is left that could end the wait: another thread has to.
+    }
+    clock::rest_unless(due.since(now), woken);
+}
+
 #[cfg(all(test, not(resil_loom)))]
 mod tests {
     use super::*;

@@ -1,0 +1,158 @@
+//! The wait for a place: of a thread, and of a task.
+//!
+//! Invariant: a call is in one count, whatever becomes of it. A place that was handed over in time is taken, also if the
+//! time is over by the time that its owner looks.
+
+use super::{ABANDONED, ADMITTED, Bulkhead, EXPIRED, REFUSED, Slot, WAITED};
+use crate::cell::slots::{Joined, Place, Waiter, Wake};
+use crate::contract::Rejected;
+use crate::sync::thread;
+use crate::time::{Deadline, Nanos, Timer, block_until, now};
+use core::fmt;
+use core::pin::{Pin, pin};
+use core::task::{Context, Poll};
+use pin_project_lite::pin_project;
+
+/// How long a call may wait.
+struct Patience {
+    now: Nanos,
+    due: Nanos,
+    /// Of the bulkhead; `due` may be sooner.
+    wait: Nanos,
+    /// How many may wait at a time.
+    queue: u32,
+}
+
+impl Bulkhead {
+    /// How long a call may wait that finds no place now, if at all.
+    fn patience(&self, deadline: Deadline) -> Option<Patience> {
+        let options = self.live.load();
+        let wait = options.wait;
+        if wait == Nanos::ZERO {
+            return None;
+        }
+        let now = now();
+        let deadline = deadline.min(Deadline::current()).at().unwrap_or(Nanos::MAX);
+        let due = now.plus(wait).min(deadline);
+        (due > now).then_some(Patience { now, due, wait, queue: options.longest_queue() })
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn wait_blocking(&self, deadline: Deadline) -> Result<(), Rejected> {
+        let Some(patience) = self.patience(deadline) else { return Err(self.refuse(REFUSED)) };
+        let Patience { now, due, queue, .. } = patience;
+        let mut waiter = pin!(Waiter::new(&self.slots));
+        match waiter.as_mut().join(Wake::Thread(thread::current()), due, queue) {
+            Joined::Admitted => self.counters.add(ADMITTED),
+            Joined::Refused => return Err(self.refuse(REFUSED)),
+            Joined::Queued => {
+                block_until(now, due, || waiter.place() != Place::Queued);
+                return self.waited(waiter);
+            }
+        }
+        Ok(())
+    }
+
+    /// The wait is over, one way or the other.
+    fn waited(&self, waiter: Pin<&mut Waiter<'_>>) -> Result<(), Rejected> {
+        if waiter.give_up() {
+            self.counters.add(WAITED);
+            Ok(())
+        } else {
+            Err(self.refuse(EXPIRED))
+        }
+    }
+}
+
+pin_project! {
+    /// A call on its way into a bulkhead: what [`Bulkhead::acquire_async`] returns.
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Entering<'a> {
+        bulkhead: &'a Bulkhead,
+        // By when it has to be inside: until it waits that of the call, then clipped to what the bulkhead allows.
+        deadline: Deadline,
+        timer: Timer,
+        #[pin]
+        waiter: Waiter<'a>,
+    }
+
+    impl PinnedDrop for Entering<'_> {
+        fn drop(this: Pin<&mut Self>) {
+            if this.waiter.place() != Place::Out {
+                this.bulkhead.counters.add(ABANDONED);
+            }
+        }
+    }
+}
+
+impl<'a> Entering<'a> {
+    #[inline]
+    pub(super) fn new(bulkhead: &'a Bulkhead, deadline: Deadline) -> Self {
+        Self { bulkhead, deadline, timer: Timer::new(), waiter: Waiter::new(&bulkhead.slots) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Rejected>> {
+        let mut this = self.project();
+        let bulkhead = *this.bulkhead;
+        if this.waiter.place() == Place::Out {
+            let Some(patience) = bulkhead.patience(*this.deadline) else {
+                return Poll::Ready(Err(bulkhead.refuse(REFUSED)));
+            };
+            let Patience { now, due, wait, queue } = patience;
+            let wake = Wake::Task(cx.waker().clone());
+            match this.waiter.as_mut().join(wake, due, queue) {
+                Joined::Admitted => {
+                    bulkhead.counters.add(ADMITTED);
+                    return Poll::Ready(Ok(()));
+                }
+                Joined::Refused => return Poll::Ready(Err(bulkhead.refuse(REFUSED))),
+                Joined::Queued => {}
+            }
+            *this.deadline = Deadline::at_instant(due);
+            if due == now.plus(wait) {
+                this.timer.arm_after(now, wait, cx.waker());
+            } else {
+                this.timer.arm_at(due, cx.waker());
+            }
+            return Poll::Pending;
+        }
+        if this.waiter.place() == Place::Queued && !this.deadline.is_expired() {
+            this.waiter.as_mut().renew(cx.waker());
+            // After that: what was decided meanwhile has woken who was known until then.
+            if this.waiter.place() == Place::Queued {
+                if let Some(due) = this.deadline.at() {
+                    this.timer.renew(due, cx.waker());
+                }
+                return Poll::Pending;
+            }
+        }
+        this.timer.cancel();
+        Poll::Ready(bulkhead.waited(this.waiter))
+    }
+}
+
+impl<'a> Future for Entering<'a> {
+    type Output = Result<Slot<'a>, Rejected>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let bulkhead = self.bulkhead;
+        let begins = self.waiter.place() == Place::Out;
+        if begins && bulkhead.pass() {
+            return Poll::Ready(Ok(Slot::new(bulkhead)));
+        }
+        self.wait(cx).map_ok(|()| Slot::new(bulkhead))
+    }
+}
+
+impl fmt::Debug for Entering<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entering")
+            .field("bulkhead", &self.bulkhead.name())
+            .field("place", &self.waiter.place())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,197 @@
+//! Slots for so many at a time, handed out in the order of asking.
+//!
+//! Invariant: never are more admitted than the limit says (it may be lowered below what is inside: then nobody enters until
+//! enough have left). Who finds no room has been kept out by somebody who was inside or in front. The queue is strictly
+//! first come, first served: a slot that is given up while somebody waits goes to the first, and nobody passes
+//! between.
+//!
+//! # How it works
+//! One word says it all, and changes by single read-modify-writes. To enter is a compare-and-swap of a word that has room and no
+//! waiters. An unconditional addition, taken back where it was too much, would be cheaper under contention, but what is
+//! to be taken back looks like somebody inside: others would be turned away, for as long as its thread is
+//! descheduled, though nobody is there. To leave is one subtraction, which also says whether somebody waits.
+//!
+//! While somebody waits, the word lets nobody in, whatever the count; so a slot that was left is the first waiter's from
+//! the subtraction on. [`Slots::hand_over`] counts it again and takes that waiter out of the queue, both under the queue's lock. It gives
+//! out whatever is free, for whoever made it so: of two who leave, one may do the work of both.
+//!
+//! A waiter that gives up takes the lock. Either it is still in the queue and takes itself out, or what became of it is
+//! decided: a slot that was handed to it is its to pass on. Nothing is in between.
+//!
+//! # Synchronisation
+//! | operation on `word` | ordering | why |
+//! |---|---|---|
+//! | enter | Acquire | pairs with the Release of who left |
+//! | leave | Release | what was done inside is behind it; later operations continue its release sequence |
+//! | hand over | Acquire | as enter, on behalf of the waiter, which sees it through its node's `place` |
+//! | waiters' bit set, cleared; limit | Relaxed | set and cleared under the queue's lock. Who sees it set by a queue takes the lock after that queue had it |
+//!
+//! The bit is set exactly while the queue is not empty, but for who holds the lock. Proved by `loom.rs`.
+
+#[cfg(all(test, resil_loom))]
+mod loom;
+mod queue;
+mod waiter;
+mod word;
+
+pub(crate) use queue::{Place, Wake};
+pub(crate) use waiter::{Joined, Waiter};
+pub(crate) use word::MOST;
+
+use crate::sync::fixed::PoisonError;
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
+use crate::time::{self, Nanos};
+use queue::Queue;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use word::{INSIDE, WAITING, Word};
+
+/// How many wakers are carried out of the lock at a time.
+const BATCH: usize = 8;
+
+/// So many slots, and the queue for them.
+pub(crate) struct Slots {
+    word: AtomicU64,
+    queue: Mutex<Queue>,
+}
+
+impl Slots {
+    /// All free.
+    #[cfg(not(resil_loom))]
+    pub(crate) const fn new(limit: u32) -> Self {
+        Self { word: AtomicU64::new(Word::new(limit).0), queue: Mutex::new(Queue::new()) }
+    }
+
+    #[cfg(resil_loom)]
+    pub(crate) fn new(limit: u32) -> Self {
+        Self { word: AtomicU64::new(Word::new(limit).0), queue: Mutex::new(Queue::new()) }
+    }
+
+    /// Takes a slot if one is free and nobody waits for one.
+    #[inline]
+    pub(crate) fn try_enter(&self) -> bool {
+        let mut word = self.load();
+        while word.admits() {
+            match self.exchange(word, word.entered(), Ordering::Acquire) {
+                Ok(()) => return true,
+                Err(now) => word = now,
+            }
+        }
+        false
+    }
+
+    /// Gives a slot back, to the first who waits if somebody does.
+    #[inline]
+    pub(crate) fn leave(&self) {
+        let before = Word(self.word.fetch_sub(INSIDE, Ordering::Release));
+        if before.waits() {
+            self.hand_over();
+        }
+    }
+
+    /// Changes the limit. Room that this makes goes to those who wait; with a limit of 0 they are sent away.
+    pub(crate) fn set_limit(&self, limit: u32) {
+        let mut word = self.load();
+        while let Err(now) = self.exchange(word, word.with_limit(limit), Ordering::Relaxed) {
+            word = now;
+        }
+        if word.waits() {
+            self.hand_over();
+        }
+    }
+
+    /// Gives what is free to the first of the queue; sends those away whose time is over when it is their turn, and all of
+    /// them if nobody may enter any more.
+    #[cold]
+    #[inline(never)]
+    fn hand_over(&self) {
+        let now = time::now();
+        let mut more = true;
+        while more {
+            let mut wakes = [const { None }; BATCH];
+            more = self.hand_over_some(now, &mut wakes);
+            wakes.into_iter().flatten().for_each(wake);
+        }
+    }
+
+    /// Whether there may be more to hand over when all of `wakes` is in use.
+    fn hand_over_some(&self, now: Nanos, wakes: &mut [Option<Wake>; BATCH]) -> bool {
+        let mut queue = self.lock();
+        for wake in wakes {
+            let Some(due) = queue.first_due() else {
+                self.no_more_waiters(&queue);
+                return false;
+            };
+            let mut word = self.load();
+            let place = loop {
+                if word.limit() == 0 {
+                    break Place::Refused;
+                }
+                if !word.has_room() {
+                    return false;
+                }
+                // At the very instant it is still served.
+                if due < now {
+                    break Place::Refused;
+                }
+                match self.exchange(word, word.entered(), Ordering::Acquire) {
+                    Ok(()) => break Place::Granted,
+                    Err(now) => word = now,
+                }
+            };
+            *wake = queue.decide(place);
+        }
+        if queue.is_empty() {
+            self.no_more_waiters(&queue);
+        }
+        !queue.is_empty()
+    }
+
+    /// The queue has become empty.
+    fn no_more_waiters(&self, queue: &MutexGuard<'_, Queue>) {
+        debug_assert!(queue.is_empty());
+        self.word.fetch_and(!WAITING, Ordering::Relaxed);
+    }
+
+    /// How many are inside.
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.load().in_flight()
+    }
+
+    /// How many more may be inside.
+    pub(crate) fn available(&self) -> u32 {
+        let word = self.load();
+        word.limit().saturating_sub(word.in_flight())
+    }
+
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> u32 {
+        if self.load().waits() { self.lock().len() } else { 0 }
+    }
+
+    #[inline]
+    fn load(&self) -> Word {
+        Word(self.word.load(Ordering::Relaxed))
+    }
+
+    /// `next` in place of `word`; what it was instead if that is not what it is.
+    #[inline]
+    fn exchange(&self, word: Word, next: Word, success: Ordering) -> Result<(), Word> {
+        match self.word.compare_exchange_weak(word.0, next.0, success, Ordering::Relaxed) {
+            Ok(_) => Ok(()),
+            Err(now) => Err(Word(now)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        // Nothing under the lock panics.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Wakes one who waited; whatever its waker does, who left goes on.
+fn wake(wake: Wake) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| wake.wake())) {
+        // The payload's own destructor may panic as well.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+    }
+}
