@@ -1,18 +1,23 @@
 //! The example at the beginning of the design, as far as this version has it.
 async fn charge(client: &Client, order: &Order) -> Result<Receipt, PayError> {
     const _: () = {
-        struct gateway;
-        impl gateway {
-            const OPTIONS: ::core::option::Option<::resil::__private::BreakerOptions> = ::core::option::Option::None;
-        }
-        {
-            use crate::policies::circuit_breaker::*;
-            ::core::assert!(
-                ::resil::__private::slow_call_below(gateway::OPTIONS,
-                ::core::time::Duration::from_millis(200)),
-                "no call of `gateway` is ever slow here: `timeout` ends it before `slow_call` is reached\nhelp: a `timeout` above the `slow_call` of `gateway`, or `allow(slow_call_reaches_timeout)`"
-            );
-        }
+        let __resil_circuit_breaker = {
+            struct gateway;
+            impl gateway {
+                const OPTIONS: ::core::option::Option<
+                    ::resil::__private::BreakerOptions,
+                > = ::core::option::Option::None;
+            }
+            {
+                use crate::policies::circuit_breaker::*;
+                gateway::OPTIONS
+            }
+        };
+        ::core::assert!(
+            ::resil::__private::slow_call_below(__resil_circuit_breaker,
+            ::core::time::Duration::from_millis(200)),
+            "no call of `gateway` is ever slow: `timeout` ends it before `slow_call` is reached\nhelp: a `timeout` above the `slow_call` of `gateway`, or `allow(slow_call_reaches_timeout)`"
+        );
     };
     static __RESIL_FALLBACK: ::resil::__private::Fallback = ::resil::__private::Fallback::builder(
             ::core::concat!(::core::module_path!(), "::charge"),

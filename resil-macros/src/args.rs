@@ -1,7 +1,7 @@
 //! What stands in the parentheses of `#[resilient(…)]`.
 
 use crate::diag::{self, Diagnostics};
-use crate::policies::{self, Policies};
+use crate::policies::{self, BudgetSettings, Policies, Settings};
 use crate::syntax::{Entry, List, Value, shape};
 use crate::values::{Pattern, bare, word};
 use proc_macro2::{Ident, TokenStream};
@@ -51,13 +51,18 @@ impl Args {
     /// Reads an attribute. What could not be read is missing, and an error says so.
     pub(crate) fn read(tokens: TokenStream, out: &mut Diagnostics) -> Self {
         let mut args = Self::default();
-        let list = List::read(tokens, out);
+        let mut list = List::read(tokens, out);
         for stray in &list.plain {
             let help = "every policy has its key, such as `circuit_breaker = \"gateway\"`";
             out.push(diag::error(stray, "expected a key", help));
         }
         let known: Vec<_> = policies::ORDER.into_iter().chain(OTHERS).collect();
         let later: Vec<_> = policies::LATER.into_iter().chain(LATER).collect();
+        let is_key = |entry: &Entry| known.iter().chain(&later).any(|known| entry.is(known));
+        list.entries.retain(|entry| {
+            let error = if is_key(entry) { None } else { misplaced(&entry.key) };
+            out.take(error.map_or(Ok(()), Err)).is_some()
+        });
         for entry in list.known(&known, &later, out) {
             let Entry { key, value } = entry;
             if let Some(value) = args.policies.read(&key, value, out) {
@@ -87,6 +92,24 @@ impl Args {
         }
         Ok(())
     }
+}
+
+/// What stands in the attribute, and belongs into one of its policies.
+fn misplaced(key: &Ident) -> Option<syn::Error> {
+    let written = key.to_string();
+    if written == BudgetSettings::KIND {
+        let wrong = "a retry budget is part of `retry`";
+        return Some(diag::error(key, wrong, "`retry(max = 3, budget = \"budget\")`"));
+    }
+    let homes = policies::homes(&written);
+    let (first, _) = homes.split_first()?;
+    let wrong = format!("`{written}` is an option of {}", diag::listed(homes.iter().copied()));
+    let help = if *first == BudgetSettings::KIND {
+        format!("`{first} budget {{ {written} = … }}` in the registry")
+    } else {
+        format!("`{first}({written} = …)`")
+    };
+    Some(diag::error(key, wrong, help))
 }
 
 /// The words in the parentheses.
@@ -274,6 +297,21 @@ mod tests {
     }
 
     #[test]
+    fn an_option_outside_of_its_policy_is_told_where_it_belongs() {
+        assert_eq!(
+            said(quote!(max = 3, wait = "1s", cost = 2, ttl = "1s", retry_budget = "b", key = k)),
+            [
+                "`max` is an option of `retry`",
+                "`wait` is an option of `rate_limiter` and `bulkhead`",
+                "`cost` is an option of `rate_limiter`",
+                "`ttl` is an option of `retry_budget`",
+                "a retry budget is part of `retry`",
+                "unknown key `key`",
+            ]
+        );
+    }
+
+    #[test]
     fn all_errors_of_an_attribute_are_found_at_once() {
         let said = said(quote!(
             retri(max = 3),
@@ -303,7 +341,7 @@ mod tests {
                 "the rate `100` has no period",
                 "expected a whole number",
                 "unknown start `ful`",
-                "expected a number of cells",
+                "a cost is a number of cells",
                 "`discipline` is not available in this version",
                 "expected a whole number",
                 "the duration `10` has no unit",

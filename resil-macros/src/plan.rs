@@ -42,8 +42,6 @@ pub(crate) struct Breaker {
     pub(crate) outside: bool,
     /// What its own patterns say.
     pub(crate) verdicts: Verdicts,
-    /// The rule `slow_call_reaches_timeout` is to be checked where the options of the named breaker are known.
-    pub(crate) compares: bool,
 }
 
 /// Arms of a `match` over a reference to the outcome.
@@ -172,9 +170,9 @@ impl Breaker {
     fn new(args: &Args) -> Option<Self> {
         let policies = &args.policies;
         let breaker = policies.circuit_breaker.as_ref()?;
-        let (path, named) = match &breaker.source {
-            Source::Shared(shared) => (shared_path(args, CircuitBreaker::KEY, shared), true),
-            Source::Inline(_) => (static_name(breaker.key()).into(), false),
+        let path = match &breaker.source {
+            Source::Shared(shared) => shared_path(args, CircuitBreaker::KEY, shared),
+            Source::Inline(_) => static_name(breaker.key()).into(),
         };
         let order = args.order.as_ref().map(|(_, order)| &order[..]).unwrap_or_default();
         let position = |key: &str| order.iter().position(|policy| policy == key);
@@ -183,8 +181,6 @@ impl Breaker {
                 (position("circuit_breaker"), position("retry")),
                 (Some(breaker), Some(retry)) if breaker < retry
             );
-        let silenced = args.allow.iter().any(|rule| rule == "slow_call_reaches_timeout");
-        let compares = named && !outside && !silenced && policies.timeout.is_some();
         let verdicts = Verdicts {
             arms: [(&breaker.ignore, "ignore"), (&breaker.failure, "fail")]
                 .into_iter()
@@ -192,7 +188,7 @@ impl Breaker {
                 .collect(),
             otherwise: None,
         };
-        Some(Self { path, outside, verdicts, compares })
+        Some(Self { path, outside, verdicts })
     }
 }
 

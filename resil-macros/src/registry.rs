@@ -9,7 +9,7 @@ use crate::policies::{
     self, BreakerSettings, BudgetSettings, BulkheadSettings, KINDS, LimiterSettings, Rules,
     Settings,
 };
-use crate::syntax::{List, not_available};
+use crate::syntax::{Entry, List, not_available};
 use crate::values::unknown_word;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -141,9 +141,13 @@ struct Rest<'a> {
 
 impl Rest<'_> {
     fn of<S: Settings>(self, out: &mut Diagnostics) -> Declared {
-        let Self { attrs, name, list, krate } = self;
+        let Self { attrs, name, mut list, krate } = self;
         if let Some(stray) = list.plain.first() {
             out.push(diag::error(stray, "every option has a name", format!("`{}`", S::EXAMPLE)));
+        }
+        let of_call = |entry: &mut Entry| S::CALL.iter().any(|key| entry.is(key));
+        for entry in list.entries.extract_if(.., of_call) {
+            out.push(belongs_to_a_call(S::KIND, &name, &entry.key));
         }
         let settings = S::read(list.known(S::OPTIONS, S::LATER, out), out);
         settings.check(&name, &mut Rules::new(&[], out));
@@ -152,6 +156,14 @@ impl Rest<'_> {
         let stand_in = Tokens::of(&S::stand_in(), &rt, &name);
         Declared { attrs, kind: S::KIND, name, written, stand_in }
     }
+}
+
+fn belongs_to_a_call(kind: &str, name: &Ident, option: &Ident) -> syn::Error {
+    diag::error(
+        option,
+        format!("`{option}` belongs to a call, not to what calls share"),
+        format!("`#[resilient({kind}(\"{name}\", {option} = …))]` on the function"),
+    )
 }
 
 /// The next token, or the last one where nothing follows.
@@ -282,6 +294,7 @@ mod tests {
             bulkhead pool { max_concurrent = 5, queue = 5 }
             bulkhead pool { max_concurrent = 5 }
             retry_budget budget { ratio = 20 }
+            rate_limiter costly { rate = "1/s", cost = 5 }
             adaptive_limit later {}
             circuit_braker other {}
             retry twice {}
@@ -299,6 +312,7 @@ mod tests {
                 "`queue` does nothing without `wait`: nobody waits",
                 "there is a `bulkhead` called `pool` already",
                 "`20` may be a percentage or a fraction",
+                "`cost` belongs to a call, not to what calls share",
                 "`adaptive_limit` is not available in this version",
                 "unknown kind of policy `circuit_braker`",
                 "`retry` belongs to a function and is not shared",

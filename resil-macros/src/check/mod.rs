@@ -3,8 +3,10 @@
 //! A rule is a function; its name is its id, and the name of its compile-fail test. Those of a single policy stand in its
 //! row. A contradiction is always an error, advice is silenced by `allow(rule_id)`.
 
+pub(crate) mod named;
 mod order;
 mod shape;
+mod time;
 mod types;
 
 pub(crate) use types::error_type;
@@ -12,7 +14,6 @@ pub(crate) use types::error_type;
 use crate::args::Args;
 use crate::diag::{self, Diagnostics};
 use crate::plan::Plan;
-use crate::policies::timeout::After;
 use crate::policies::{self, Policies, Rules};
 use crate::target::Target;
 use crate::values::Pattern;
@@ -44,8 +45,7 @@ pub(crate) fn present(plan: &Plan, out: &mut Diagnostics) {
             rules.must(shape::clone_names_an_argument(name, target));
         }
     }
-    rules.should("slow_call_reaches_timeout", slow_call_reaches_timeout(policies));
-    rules.should("timeout_reaches_deadline", timeout_reaches_deadline(policies));
+    time::all(plan, &mut rules);
 }
 
 /// Rules about what is missing. They wait until everything that is there was understood.
@@ -194,38 +194,6 @@ fn unlimited_needs_end(policies: &Policies) -> syn::Result<()> {
             word,
             "nothing ends these attempts",
             "`retry(max = unlimited, within = \"2s\")`, or a `deadline`",
-        )),
-        _ => Ok(()),
-    }
-}
-
-fn slow_call_reaches_timeout(policies: &Policies) -> syn::Result<()> {
-    let breaker = policies.circuit_breaker.as_ref();
-    let slow_call =
-        breaker.and_then(|breaker| breaker.source.inline()).and_then(|settings| settings.slow_call);
-    let timeout = policies.timeout.as_ref().and_then(|timeout| match timeout.after {
-        After::Written(after) => Some(after),
-        After::Computed(_) => None,
-    });
-    match (slow_call, timeout) {
-        (Some(slow_call), Some(timeout)) if slow_call.ns >= timeout.ns => Err(diag::error_at(
-            slow_call.span,
-            "no call is ever slow: `timeout` ends it before `slow_call` is reached",
-            "a `slow_call` below the `timeout`, or `allow(slow_call_reaches_timeout)`",
-        )),
-        _ => Ok(()),
-    }
-}
-
-fn timeout_reaches_deadline(policies: &Policies) -> syn::Result<()> {
-    let (Some(timeout), Some(deadline)) = (&policies.timeout, &policies.deadline) else {
-        return Ok(());
-    };
-    match timeout.after {
-        After::Written(after) if after.ns >= deadline.after.ns => Err(diag::error_at(
-            after.span,
-            "this `timeout` never ends an attempt: the `deadline` is there first",
-            "a `timeout` below the `deadline`, or leave it out, or `allow(timeout_reaches_deadline)`",
         )),
         _ => Ok(()),
     }

@@ -1,7 +1,7 @@
 //! Rules about `order`.
 
 use crate::diag::{self, Diagnostics};
-use crate::policies::Policies;
+use crate::policies::{Bulkhead, CircuitBreaker, Policies, RateLimiter, Retry, Row};
 use proc_macro2::Ident;
 
 pub(super) fn repeated_in_order(order: Option<&(Ident, Vec<Ident>)>) -> syn::Result<()> {
@@ -37,7 +37,7 @@ pub(super) fn order_names_the_policies(
     }
     for missing in present.iter().filter(|key| !order.contains(key)) {
         let wrong = format!("`order` does not say where `{missing}` goes");
-        errors.push(diag::error(key, wrong, format!("`{}`", default_order(policies, false))));
+        errors.push(diag::error(key, wrong, format!("`{}`", default_order(policies))));
     }
     if !errors.is_empty() {
         return errors.finish(None);
@@ -48,32 +48,34 @@ pub(super) fn order_names_the_policies(
     order_not_available(policies, order)
 }
 
+/// `retry` and what refuses calls may change places; what limits a call or answers for it may not.
+const MOVABLE: [&str; 4] = [Retry::KEY, CircuitBreaker::KEY, RateLimiter::KEY, Bulkhead::KEY];
+
 fn order_not_available(policies: &Policies, order: &[Ident]) -> syn::Result<()> {
-    let written: Vec<_> = order.iter().map(ToString::to_string).collect();
-    let standard = default_order(policies, false);
-    let swapped = default_order(policies, true);
-    let text = format!("order = [{}]", written.join(", "));
-    if text == standard || text == swapped {
-        return Ok(());
+    let is_movable = |name: &Ident| MOVABLE.iter().any(|movable| name == movable);
+    let differs = |(written, standard): &(&Ident, &Ident)| {
+        written != standard && !(is_movable(written) && is_movable(standard))
+    };
+    match order.iter().zip(policies.keys()).find(differs) {
+        None => Ok(()),
+        Some((at, _)) => {
+            let present = policies.keys();
+            let movable = MOVABLE.into_iter().filter(|name| present.iter().any(|key| *key == name));
+            let movable: Vec<_> = movable.collect();
+            let also = match movable.len() {
+                0 | 1 => String::new(),
+                _ => format!("; {} may change places", diag::listed(movable)),
+            };
+            Err(diag::error(
+                at,
+                "this order is not available in this version",
+                format!("`{}`{also}", default_order(policies)),
+            ))
+        }
     }
-    let at = order.iter().zip(policies.keys()).find(|(written, standard)| written != standard);
-    let at = at.map_or(&order[0], |(written, _)| written);
-    let also = if swapped == standard { String::new() } else { format!(", or `{swapped}`") };
-    Err(diag::error(
-        at,
-        "this order is not available in this version",
-        format!("`{standard}`{also}"),
-    ))
 }
 
-/// The default order, or the one with the breaker around all attempts.
-fn default_order(policies: &Policies, swapped: bool) -> String {
-    let mut names: Vec<_> = policies.keys().iter().map(ToString::to_string).collect();
-    let at = |name: &str, names: &[String]| names.iter().position(|known| known == name);
-    if let (true, Some(retry), Some(breaker)) =
-        (swapped, at("retry", &names), at("circuit_breaker", &names))
-    {
-        names.swap(retry, breaker);
-    }
+fn default_order(policies: &Policies) -> String {
+    let names: Vec<_> = policies.keys().iter().map(ToString::to_string).collect();
     format!("order = [{}]", names.join(", "))
 }

@@ -94,6 +94,8 @@ pub(super) fn cannot_carry_rejection(policies: &Policies, target: &Target) -> sy
 fn refusing(policies: &Policies) -> Option<&Ident> {
     let keys = [
         policies.circuit_breaker.as_ref().map(Row::key),
+        policies.rate_limiter.as_ref().map(Row::key),
+        policies.bulkhead.as_ref().map(Row::key),
         policies.timeout.as_ref().map(Row::key),
         policies.deadline.as_ref().map(Row::key),
     ];

@@ -5,6 +5,7 @@
 //! emitted where a user's import could capture it. What belongs to a policy stands at its key, so that a type error
 //! about it points there.
 
+mod asserted;
 mod attempt;
 mod finish;
 mod judge;
@@ -61,6 +62,7 @@ struct Part {
 }
 
 fn body(plan: &Plan) -> TokenStream {
+    let asserted = asserted::all(plan);
     let statics = statics::all(plan);
     let prelude = attempt::prelude(plan);
     let Part { statements, value } = match &plan.policies().retry {
@@ -74,7 +76,7 @@ fn body(plan: &Plan) -> TokenStream {
     });
     let finished =
         finish::function(plan, &Part { statements: quote!(#deadline #statements), value });
-    quote!(#statics #prelude #finished)
+    quote!(#asserted #statics #prelude #finished)
 }
 
 /// One attempt, for functions without retry, to the value that the carrier wants.

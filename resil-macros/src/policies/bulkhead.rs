@@ -8,6 +8,9 @@ use darling::FromMeta;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
+/// The calls that one word counts.
+const MOST: u32 = (1 << 31) - 1;
+
 /// A function's bulkhead.
 #[derive(Debug)]
 pub(crate) struct Bulkhead {
@@ -32,7 +35,7 @@ impl Row for Bulkhead {
     const KEY: &'static str = "bulkhead";
 
     fn read(key: Ident, value: Value, out: &mut Diagnostics) -> Option<Self> {
-        let (source, _) = Source::read(&key, value, &[], out)?;
+        let (source, _) = Source::read(&key, value, out)?;
         Some(Self { key, source })
     }
 
@@ -55,6 +58,7 @@ impl Settings for BulkheadSettings {
     const OPTIONS_TYPE: &'static str = "BulkheadOptions";
     const EXAMPLE: &'static str = "bulkhead pool { max_concurrent = 64, wait = \"10ms\" }";
     const OPTIONS: &'static [&'static str] = &["max_concurrent", "wait", "queue"];
+    const CALL: &'static [&'static str] = &[];
     const LATER: &'static [&'static str] = &["discipline", "priority", "shares", "key"];
 
     fn read(entries: Vec<Entry>, out: &mut Diagnostics) -> Self {
@@ -68,6 +72,9 @@ impl Settings for BulkheadSettings {
     }
 
     fn check(&self, key: &Ident, rules: &mut Rules<'_>) {
+        for (count, name) in [(self.max_concurrent, "max_concurrent"), (self.queue, "queue")] {
+            rules.must(count.map_or(Ok(()), |count| count.within(name, 0..=MOST)));
+        }
         if !self.incomplete {
             rules.must(self.bulkhead_needs_max_concurrent(key));
             rules.must(self.queue_needs_wait());

@@ -58,7 +58,7 @@ impl Row for CircuitBreaker {
 
     fn read(key: Ident, value: Value, out: &mut Diagnostics) -> Option<Self> {
         let (mut failure, mut ignore) = (None, None);
-        let (source, own) = Source::read(&key, value, &["failure", "ignore"], out)?;
+        let (source, own) = Source::read(&key, value, out)?;
         for entry in own {
             if entry.is("failure") {
                 failure = out.take(entry.pattern());
@@ -100,6 +100,7 @@ impl Settings for BreakerSettings {
         "probes",
         "probe_timeout",
     ];
+    const CALL: &'static [&'static str] = &["failure", "ignore"];
     const LATER: &'static [&'static str] = &["consecutive"];
 
     fn read(entries: Vec<Entry>, out: &mut Diagnostics) -> Self {

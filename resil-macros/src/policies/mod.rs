@@ -63,6 +63,24 @@ pub(crate) const LATER: [&str; 3] = ["adaptive_limit", "adaptive_throttle", "hed
 pub(crate) const KINDS: [&str; 4] =
     [BreakerSettings::KIND, LimiterSettings::KIND, BulkheadSettings::KIND, BudgetSettings::KIND];
 
+/// The policies that have an option of this name.
+pub(crate) fn homes(option: &str) -> Vec<&'static str> {
+    let options: [(_, &[&str], &[&str]); 6] = [
+        (Retry::KEY, &retry::OPTIONS, &[]),
+        (CircuitBreaker::KEY, BreakerSettings::OPTIONS, BreakerSettings::CALL),
+        (RateLimiter::KEY, LimiterSettings::OPTIONS, LimiterSettings::CALL),
+        (Bulkhead::KEY, BulkheadSettings::OPTIONS, BulkheadSettings::CALL),
+        (Timeout::KEY, &["after", "late"], &[]),
+        (BudgetSettings::KIND, BudgetSettings::OPTIONS, BudgetSettings::CALL),
+    ];
+    let has = |options: &[&str]| options.contains(&option);
+    options
+        .into_iter()
+        .filter(|(_, options, call)| has(options) || has(call))
+        .map(|(policy, ..)| policy)
+        .collect()
+}
+
 /// The policies of one function.
 #[derive(Default, Debug)]
 pub(crate) struct Policies {
@@ -151,15 +169,26 @@ impl<'a> Rules<'a> {
 
     /// A rule that can be silenced by its id.
     pub(crate) fn should(&mut self, id: &str, kept: syn::Result<()>) {
-        // A misspelt id may mean this one.
-        let silenced =
-            |allowed: &Ident| allowed == id || !ADVICE.iter().any(|rule| allowed == rule);
-        if !self.allowed.iter().any(silenced) {
+        if !self.is_silenced(id) {
             self.out.take(kept);
         }
+    }
+
+    /// Whether the rule of this id is silenced. A misspelt id may mean this one.
+    pub(crate) fn is_silenced(&self, id: &str) -> bool {
+        let silenced =
+            |allowed: &Ident| allowed == id || !ADVICE.iter().any(|rule| allowed == rule);
+        self.allowed.iter().any(silenced)
     }
 }
 
 /// The rules that `allow` may name.
-pub(crate) const ADVICE: [&str; 3] =
-    ["max_one", "slow_call_reaches_timeout", "timeout_reaches_deadline"];
+pub(crate) const ADVICE: [&str; 7] = [
+    "max_one",
+    "slow_call_reaches_deadline",
+    "slow_call_reaches_timeout",
+    "timeout_reaches_deadline",
+    "wait_reaches_deadline",
+    "waits_reach_deadline",
+    "within_reaches_deadline",
+];

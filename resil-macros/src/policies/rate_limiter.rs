@@ -44,7 +44,7 @@ impl Row for RateLimiter {
     const KEY: &'static str = "rate_limiter";
 
     fn read(key: Ident, value: Value, out: &mut Diagnostics) -> Option<Self> {
-        let (source, own) = Source::read(&key, value, &["cost"], out)?;
+        let (source, own) = Source::read(&key, value, out)?;
         let cost = own.into_iter().next().and_then(|entry| {
             let cost = out.take(entry.expr("cost = items.len() as u32"))?;
             out.take(is_cost(&cost))?;
@@ -110,13 +110,13 @@ fn written(cost: &Expr) -> Option<&LitInt> {
 
 /// What surely is no number of cells; the rest is for the compiler.
 fn is_cost(cost: &Expr) -> syn::Result<()> {
-    let example = "a number of cells such as `cost = 5`, or an expression of type `u32`";
+    let example = "a number such as `cost = 5`, or an expression of type `u32`";
     match bare(cost) {
         Expr::Lit(ExprLit { lit: Lit::Int(int), .. }) => match int.base10_parse::<u32>() {
             Ok(_) => Ok(()),
             Err(_) => Err(diag::error(int, "this number is far too large", example)),
         },
-        Expr::Lit(other) => Err(diag::error(other, "expected a number of cells", example)),
+        Expr::Lit(other) => Err(diag::error(other, "a cost is a number of cells", example)),
         Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. })
             if matches!(bare(expr), Expr::Lit(_)) =>
         {
@@ -132,6 +132,7 @@ impl Settings for LimiterSettings {
     const OPTIONS_TYPE: &'static str = "LimiterOptions";
     const EXAMPLE: &'static str = "rate_limiter quota { rate = \"100/s\", burst = 20 }";
     const OPTIONS: &'static [&'static str] = &["rate", "burst", "wait", "start", "shards"];
+    const CALL: &'static [&'static str] = &["cost"];
     const LATER: &'static [&'static str] = &["key"];
 
     fn read(entries: Vec<Entry>, out: &mut Diagnostics) -> Self {

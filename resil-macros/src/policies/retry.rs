@@ -11,7 +11,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Expr, Meta};
 
-const OPTIONS: [&str; 14] = [
+pub(super) const OPTIONS: [&str; 14] = [
     "max",
     "max_attempts",
     "max_retries",
@@ -138,7 +138,10 @@ impl Row for Retry {
             }
             _ => {}
         }
-        rules.must(self.budget_needs_retries());
+        // Else `max_one` has said it.
+        if rules.is_silenced("max_one") {
+            rules.must(self.budget_needs_retries());
+        }
         if let (Some(Jitter::Word("Decorrelated", word)), false) = (jitter, incomplete) {
             rules.must(decorrelated_needs_growth(word, backoff.as_ref()));
         }
@@ -191,6 +194,11 @@ impl Retry {
             (None, None) if within.is_none() => Attempts::AtMost(DEFAULT_MAX),
             _ => Attempts::Unlimited,
         }
+    }
+
+    /// Until when an attempt may begin.
+    pub(crate) fn within(&self) -> Option<Duration> {
+        self.settings.within
     }
 
     /// The expression of `backoff = by(expr)`.

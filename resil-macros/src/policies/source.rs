@@ -22,6 +22,8 @@ pub(crate) trait Settings: Sized {
     const EXAMPLE: &'static str;
     /// The options, inline or in a registry.
     const OPTIONS: &'static [&'static str];
+    /// What belongs to a call, and never to a declaration.
+    const CALL: &'static [&'static str];
     /// The options of later versions.
     const LATER: &'static [&'static str];
 
@@ -85,12 +87,11 @@ pub(crate) enum Source<S> {
 }
 
 impl<S: Settings> Source<S> {
-    /// Reads what is behind the key of a policy that may be shared. The entries for one of the `call` keys come back:
-    /// what they say is about this function, whosever the policy is.
+    /// Reads what is behind the key of a policy that may be shared. The entries that belong to a call come back: what they
+    /// say is about this function, whosever the policy is.
     pub(crate) fn read(
         key: &Ident,
         value: Value,
-        call: &[&str],
         out: &mut Diagnostics,
     ) -> Option<(Self, Vec<Entry>)> {
         let group = match value {
@@ -103,13 +104,13 @@ impl<S: Settings> Source<S> {
             Value::List(group) => group,
         };
         let mut list = List::read(group.stream(), out);
-        let known: Vec<_> = S::OPTIONS.iter().chain(call).copied().collect();
+        let known: Vec<_> = S::OPTIONS.iter().chain(S::CALL).copied().collect();
         let words: Vec<_> = known.iter().chain(S::LATER).copied().collect();
         let name = out.take(first_name(key, &mut list, &words))?;
         let (about_call, options): (Vec<_>, Vec<_>) = list
             .known(&known, S::LATER, out)
             .into_iter()
-            .partition(|entry| call.iter().any(|key| entry.is(key)));
+            .partition(|entry| S::CALL.iter().any(|key| entry.is(key)));
         let source = match (name, options.first()) {
             (Some(_), Some(entry)) => {
                 out.push(named_and_inline(key, &entry.key));
@@ -125,6 +126,13 @@ impl<S: Settings> Source<S> {
         match self {
             Self::Inline(settings) => Some(settings),
             Self::Shared(_) => None,
+        }
+    }
+
+    pub(crate) fn shared(&self) -> Option<&Shared> {
+        match self {
+            Self::Shared(shared) => Some(shared),
+            Self::Inline(_) => None,
         }
     }
 

@@ -6,6 +6,7 @@ use crate::diag;
 use darling::FromMeta;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
+use std::ops::RangeInclusive;
 use syn::{Expr, ExprLit, ExprUnary, Lit, Meta, UnOp};
 
 /// A written span of time. Never zero, except where [`Duration::or_zero`] read it.
@@ -63,6 +64,19 @@ impl Duration {
 }
 
 impl Duration {
+    /// An error if it is not one of `range`, in nanoseconds.
+    pub(crate) fn within(self, name: &str, range: RangeInclusive<u64>) -> syn::Result<()> {
+        let (least, most) = (shortest(*range.start()), shortest(*range.end()));
+        let (wrong, nearest) = if self.ns < *range.start() {
+            (format!("`{name}` is at least {least}"), least)
+        } else if self.ns > *range.end() {
+            (format!("`{name}` is at most {most}"), most)
+        } else {
+            return Ok(());
+        };
+        Err(diag::error_at(self.span, wrong, format!("`{name} = \"{nearest}\"`")))
+    }
+
     /// For options whose default is no wait at all, which may be written as zero.
     pub(crate) fn or_none(meta: &Meta) -> darling::Result<Option<Self>> {
         Ok(Some(Self::or_zero(value(meta, "\"10ms\"")?)?))

@@ -131,7 +131,8 @@ fn permits(number: &str, period: &str) -> Result<u64, Problem> {
 /// `"1.5/s"` is `"3/2s"`.
 fn in_whole_numbers(decimal: Decimal, number: &str, period: &str) -> String {
     let stretched = || {
-        let per = per(number, period).ok()?;
+        let meant = duration::meant(period).and_then(duration::unit);
+        let per = per(number, period).ok().or(meant)?;
         let mut scale = (1..=9).map(|digits| 10_u64.pow(digits));
         let (permits, scale) = scale.find_map(|by| Some((decimal.times(by).ok()?, by)))?;
         let common = divisor(permits, scale);
@@ -229,6 +230,7 @@ mod tests {
             ("-5/s", "cannot be negative", "`\"5/s\"`"),
             ("5/-1s", "a duration cannot be negative", "`\"5/1s\"`"),
             ("1.5/s", "`1.5` is not a whole number", "`\"3/2s\"`"),
+            ("2.5/sec", "`2.5` is not a whole number", "`\"5/2s\"`"),
             ("0.1/s", "`0.1` is not a whole number", "`\"1/10s\"`"),
             ("2.25/250ms", "not a whole number", "`\"9/1s\"`"),
             ("0.00000000001/d", "not a whole number", "longer period"),

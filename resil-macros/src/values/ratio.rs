@@ -8,7 +8,7 @@ use proc_macro2::{Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Expr, ExprLit, Lit, Meta};
 
-/// A written share, in (0, 100 %].
+/// A written share, at most all. Never zero, except where [`Ratio::or_none`] read it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ratio {
     pub(crate) millionths: u32,
@@ -18,7 +18,21 @@ pub(crate) struct Ratio {
 const WHOLE: u32 = 1_000_000;
 
 impl Ratio {
+    /// A share above zero.
     pub(crate) fn read(expr: &Expr) -> syn::Result<Self> {
+        let ratio = Self::or_zero(expr)?;
+        if ratio.millionths == 0 {
+            return Err(diag::error(expr, "a share of zero is never meant", EXAMPLE));
+        }
+        Ok(ratio)
+    }
+
+    /// For options that may be nothing.
+    pub(crate) fn or_none(meta: &Meta) -> darling::Result<Option<Self>> {
+        Ok(Some(Self::or_zero(value(meta, "\"20%\"")?)?))
+    }
+
+    fn or_zero(expr: &Expr) -> syn::Result<Self> {
         let literal = match bare(expr) {
             Expr::Lit(ExprLit { lit, .. }) => lit,
             other => return Err(not_a_ratio(other)),
@@ -33,7 +47,6 @@ impl Ratio {
             other => return Err(not_a_ratio(other)),
         };
         match decimal {
-            Ok(0) => Err(diag::error(literal, "a share of zero is never meant", EXAMPLE)),
             Ok(millionths) if millionths <= WHOLE.into() => Ok(Self {
                 millionths: u32::try_from(millionths).unwrap_or(WHOLE),
                 span: literal.span(),
@@ -82,7 +95,7 @@ fn percent(text: &str) -> Result<u64, Fault> {
 fn bare_ratio(at: impl ToTokens, digits: &str) -> syn::Error {
     let help = match digits {
         "1" => "`\"1%\"` is a hundredth, `1.0` or `\"100%\"` is all".to_owned(),
-        "0" => format!("{EXAMPLE}; zero is never meant"),
+        "0" => EXAMPLE.to_owned(),
         _ => format!("`\"{digits}%\"`, or a fraction such as `0.5`"),
     };
     diag::error(at, format!("`{digits}` may be a percentage or a fraction"), help)

@@ -1,0 +1,14 @@
+//! A call that costs more cells than there can be at once: of what is written here, and of a declared limiter.
+use resil::resilient;
+
+#[resilient(rate_limiter(rate = "10/s", cost = 11))]
+fn more_than_the_rate() -> Result<(), std::io::Error> {
+    Ok(())
+}
+
+#[resilient(rate_limiter(rate = "100/s", burst = 10, cost = 11))]
+fn more_than_the_burst() -> Result<(), std::io::Error> {
+    Ok(())
+}
+
+fn main() {}
