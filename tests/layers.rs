@@ -94,8 +94,8 @@ fn room(file: &str) -> &str {
     file.split('/').next().unwrap().trim_end_matches(".rs")
 }
 
-const POLICIES: [&str; 6] =
-    ["circuit_breaker", "bulkhead", "retry", "timeout", "deadline", "fallback"];
+const POLICIES: [&str; 7] =
+    ["circuit_breaker", "bulkhead", "retry", "timeout", "deadline", "fallback", "retry_budget"];
 
 #[test]
 fn a_room_of_the_core_imports_only_lower_ones() {

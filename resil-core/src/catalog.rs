@@ -9,6 +9,7 @@
 use crate::bulkhead::Bulkhead;
 use crate::circuit_breaker::CircuitBreaker;
 use crate::contract::{Counter, Kind, Location, Policy, Setting};
+use crate::retry_budget::RetryBudget;
 use core::any::Any;
 use core::fmt;
 
@@ -171,6 +172,11 @@ impl Entry {
 
     /// Itself, if it is a bulkhead, to act on it.
     pub fn bulkhead(&self) -> Option<&'static Bulkhead> {
+        self.downcast()
+    }
+
+    /// Itself, if it is a retry budget, to act on it.
+    pub fn retry_budget(&self) -> Option<&'static RetryBudget> {
         self.downcast()
     }
 

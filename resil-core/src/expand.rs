@@ -4,7 +4,7 @@
 
 use crate::circuit_breaker::BreakerOptions;
 use crate::contract::{Classify, Judgement, carries_refusal};
-use crate::retry::Attempts;
+use crate::retry::{Attempts, purse::Purse};
 use crate::time::{Deadline, Nanos};
 use core::error::Error;
 use core::marker::PhantomData;
@@ -33,9 +33,9 @@ pub fn release<R>(held: &mut Option<R>) {
 
 /// The newest outcome, if `deadline` has passed before the next attempt begins: the call ends with it.
 #[cold]
-pub fn overdue<R>(
+pub fn overdue<R, P: Purse>(
     held: &mut Option<R>,
-    attempts: &mut Attempts<'_>,
+    attempts: &mut Attempts<'_, P>,
     deadline: Deadline,
 ) -> Option<R> {
     if held.is_none() || !deadline.is_expired() {

@@ -22,6 +22,11 @@ pub mod expand;
 mod fallback;
 #[cfg(not(resil_loom))]
 pub mod retry;
+#[cfg(not(resil_loom))]
+pub mod retry_budget;
+#[cfg(all(test, resil_loom))]
+#[path = "retry_budget/loom.rs"]
+mod retry_budget_models;
 pub mod rng;
 mod sync;
 #[cfg(feature = "test-util")]
@@ -45,6 +50,8 @@ pub use deadline::{CallDeadline, DeadlineLimit, DeadlineLimitBuilder};
 pub use fallback::{Cause, Ended, EndedAs, Fallback, FallbackBuilder, Standing};
 #[cfg(not(resil_loom))]
 pub use retry::{Attempts, Retry, RetryBuilder};
+#[cfg(not(resil_loom))]
+pub use retry_budget::{BudgetOptions, RetryBudget, RetryBudgetBuilder};
 pub use time::Deadline;
 #[cfg(not(resil_loom))]
 pub use timeout::{AttemptLimit, Timeout, TimeoutBuilder};

@@ -6,10 +6,10 @@ pub use resil_core::expand::{
 };
 pub use resil_core::time::{Deadline, sleep, sleep_blocking};
 pub use resil_core::{
-    Attempts, Backoff, BreakerOptions, Bulkhead, BulkheadOptions, CallDeadline, Cause,
-    CircuitBreaker, DeadlineLimit, Ended, EndedAs, Fallback, FromRejected, Jitter, Judge,
-    Judgement, Limits, Permit, Probe, Ratio, Reason, Rejected, Retry, Slot, Timeout, attempt, call,
-    limited,
+    Attempts, Backoff, BreakerOptions, BudgetOptions, Bulkhead, BulkheadOptions, CallDeadline,
+    Cause, CircuitBreaker, DeadlineLimit, Ended, EndedAs, Fallback, FromRejected, Jitter, Judge,
+    Judgement, Limits, Permit, Probe, Ratio, Reason, Rejected, Retry, RetryBudget, Slot, Timeout,
+    attempt, call, limited,
 };
 #[doc(hidden)]
 pub use resil_macros::__registry;

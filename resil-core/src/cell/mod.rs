@@ -1,6 +1,7 @@
 //! The lock-free parts. A cell knows numbers and time, never outcomes of calls.
 
 pub(crate) mod backoff;
+pub(crate) mod budget;
 pub(crate) mod counters;
 pub(crate) mod jitter;
 mod ratio;

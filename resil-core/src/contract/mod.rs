@@ -3,6 +3,7 @@
 mod attempt;
 #[cfg(feature = "test-util")]
 mod blocking;
+mod budget;
 mod classify;
 mod convert;
 mod judge;
@@ -17,6 +18,7 @@ mod watch;
 
 pub use crate::cell::Ratio;
 pub use attempt::{Attempt, Limit, Limits, attempt, call};
+pub use budget::{Budget, Withdrawal};
 pub use classify::Classify;
 pub use convert::FromRejected;
 #[cfg(not(resil_loom))]

@@ -159,6 +159,8 @@ pub enum Stop {
     Deadline,
     /// The callee asked for a longer wait than `max_pushback`.
     Pushback,
+    /// The retry budget was empty.
+    Budget,
 }
 
 /// Hears the rare events of every policy in the process.

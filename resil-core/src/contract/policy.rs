@@ -23,6 +23,8 @@ pub enum Kind {
     Deadline,
     /// Answers in place of what failed.
     Fallback,
+    /// Bounds how much retries add to the load.
+    RetryBudget,
 }
 
 impl Kind {
@@ -35,6 +37,7 @@ impl Kind {
             Self::Timeout => "timeout",
             Self::Deadline => "deadline",
             Self::Fallback => "fallback",
+            Self::RetryBudget => "retry_budget",
         }
     }
 }

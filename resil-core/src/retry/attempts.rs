@@ -1,8 +1,9 @@
 //! One call's attempts: a few words on its stack, and the clock, counters and events around the decision.
 //!
 //! Invariant: a call ends in exactly one of the six outcome counters, on whatever path it is left; a scheduled retry is
-//! one count, one event and one wait, and the three agree.
+//! one count, one event and one wait, and the three agree. What a scheduled attempt was paid with is spent or given back.
 
+use super::purse::{Purse, Unbudgeted};
 use super::schedule::{self, Limits};
 use super::{Retry, count};
 use crate::contract::{Event, Judgement, Reason, Rejected, Stop, Verdict, emit};
@@ -16,11 +17,12 @@ use core::time::Duration;
 ///
 /// # Cancellation
 /// Dropped before the call is over (the body panicked, the future was dropped, also while it waits) it counts the call
-/// as abandoned.
+/// as abandoned, and gives back to a budget what the attempt to come was to cost.
 #[derive(Debug)]
 #[must_use = "attempts that nobody ends count as abandoned"]
-pub struct Attempts<'a> {
+pub struct Attempts<'a, P: Purse = Unbudgeted> {
     retry: &'a Retry,
+    purse: P,
     /// No attempt starts after this; [`Nanos::MAX`] for no limit.
     last_start: Nanos,
     /// What the backoff drew last, for decorrelated jitter.
@@ -31,11 +33,23 @@ pub struct Attempts<'a> {
     over: bool,
 }
 
-impl<'a> Attempts<'a> {
+impl<'a, P: Purse> Attempts<'a, P> {
     #[inline]
-    pub(super) fn new(retry: &'a Retry, within: Nanos) -> Self {
+    pub(super) fn new(retry: &'a Retry, within: Nanos, purse: P) -> Self {
         let last_start = if within == Nanos::MAX { Nanos::MAX } else { from_now(within) };
-        Self { retry, last_start, drawn: Nanos::ZERO, number: 1, over: false }
+        Self { retry, purse, last_start, drawn: Nanos::ZERO, number: 1, over: false }
+    }
+
+    /// Every gate has admitted the attempt under way: to be said before it runs, where the call has a budget.
+    ///
+    /// The first attempt so admitted pays in; a later one was paid for when it was scheduled, and now that is spent. An
+    /// attempt of which this is not said is taken as admitted when [`next`](Self::next) says how it ended.
+    ///
+    /// # Cost
+    /// Without a budget nothing; else, for a first attempt, a [`deposit`](crate::Budget::deposit).
+    #[inline]
+    pub fn admitted(&mut self) {
+        self.purse.admit();
     }
 
     /// The number of the attempt under way, from 1.
@@ -55,16 +69,17 @@ impl<'a> Attempts<'a> {
     /// After an attempt: `Some(wait)` to sleep for exactly that long and to attempt again, `None` if the call is over.
     ///
     /// The wait is what the backoff drew, or the callee's `retry_after` if that is longer. It is never one that would
-    /// end after `within`, or at or after `deadline` or the ambient deadline.
+    /// end after `within`, or at or after `deadline` or the ambient deadline. A budget is asked before the wait begins.
     ///
     /// # Cost
     /// After a success: one count, no reading of the clock. After a failure: one reading if time limits the call.
     #[inline]
     pub fn next(&mut self, judgement: Judgement, deadline: Deadline) -> Option<Nanos> {
+        self.purse.admit();
         if !judgement.is_retryable() {
             return self.end(judgement.verdict());
         }
-        let decision = self.retry.again(self.at(deadline), judgement.retry_after());
+        let decision = self.retry.again(self.at(deadline), self.purse, judgement.retry_after());
         self.follow(decision)
     }
 
@@ -78,14 +93,15 @@ impl<'a> Attempts<'a> {
         deadline: Deadline,
         delay: impl FnOnce() -> Duration,
     ) -> Option<Nanos> {
+        self.purse.admit();
         if !judgement.is_retryable() {
             return self.end(judgement.verdict());
         }
         let asked = judgement.retry_after();
         let decision = if self.retry.may_follow(self.at(deadline), asked) {
-            self.retry.again_by(self.at(deadline), asked, delay())
+            self.retry.again_by(self.at(deadline), self.purse, asked, delay())
         } else {
-            Decision::OVER
+            Decision::over(self.purse)
         };
         self.follow(decision)
     }
@@ -93,15 +109,17 @@ impl<'a> Attempts<'a> {
     /// After a refusal by one of our own policies: as [`next`](Self::next).
     ///
     /// Retried only if `on_rejected` says so and the refusal says when to come back. It then waits that long, or longer
-    /// if the backoff says so, and the refused attempt counts like one that failed.
+    /// if the backoff says so, and the refused attempt counts like one that failed. It loaded nobody: what a budget gave
+    /// for it is given back.
     #[inline]
     pub fn refused(&mut self, rejected: Rejected, deadline: Deadline) -> Option<Nanos> {
-        let decision = self.retry.refused(self.at(deadline), rejected);
+        let decision = self.retry.refused(self.at(deadline), self.purse, rejected);
         self.follow(decision)
     }
 
     /// The deadline ended what was to be done before the next attempt: the call is over with the outcome it has.
     pub fn out_of_time(&mut self) {
+        self.purse.give_back();
         self.retry.out_of_time(self.at(Deadline::NEVER));
         self.over = true;
     }
@@ -119,7 +137,8 @@ impl<'a> Attempts<'a> {
     }
 
     #[inline]
-    fn follow(&mut self, Decision { wait, drawn }: Decision) -> Option<Nanos> {
+    fn follow(&mut self, Decision { wait, drawn, purse }: Decision<P>) -> Option<Nanos> {
+        self.purse = purse;
         if wait == Nanos::MAX {
             self.over = true;
             return None;
@@ -144,11 +163,11 @@ impl<'a> Attempts<'a> {
     }
 }
 
-impl Drop for Attempts<'_> {
+impl<P: Purse> Drop for Attempts<'_, P> {
     #[inline]
     fn drop(&mut self) {
         if !self.over {
-            self.retry.abandoned();
+            self.retry.abandoned(self.purse);
         }
     }
 }
@@ -169,19 +188,29 @@ impl At {
         let deadline = self.deadline.min(Deadline::current()).at();
         Limits { last_start: self.last_start, deadline }
     }
+
+    /// Whether the next attempt starts in time if it waits that long.
+    fn fits(&self, wait: Nanos) -> Result<(), Stop> {
+        let limits = self.limits();
+        if limits.exist() { schedule::fits(wait, time::now(), limits) } else { Ok(()) }
+    }
 }
 
-/// What a slow path decided, in two registers.
+/// What a slow path decided, in two registers where there is no budget.
 #[derive(Clone, Copy)]
-struct Decision {
+struct Decision<P> {
     /// [`Nanos::MAX`] if the call is over; no wait is that long.
     wait: Nanos,
     /// What the backoff drew.
     drawn: Nanos,
+    /// As it is after the decision.
+    purse: P,
 }
 
-impl Decision {
-    const OVER: Self = Self { wait: Nanos::MAX, drawn: Nanos::ZERO };
+impl<P> Decision<P> {
+    const fn over(purse: P) -> Self {
+        Self { wait: Nanos::MAX, drawn: Nanos::ZERO, purse }
+    }
 }
 
 #[cold]
@@ -194,33 +223,43 @@ fn from_now(span: Nanos) -> Nanos {
 impl Retry {
     #[cold]
     #[inline(never)]
-    fn again(&self, at: At, asked: Option<Duration>) -> Decision {
+    fn again<P: Purse>(&self, at: At, purse: P, asked: Option<Duration>) -> Decision<P> {
         if !self.may_follow(at, asked) {
-            return Decision::OVER;
+            return Decision::over(purse);
         }
-        self.schedule(at, self.draw(at), asked)
+        self.schedule(at, purse, self.draw(at), asked)
     }
 
     #[cold]
     #[inline(never)]
-    fn again_by(&self, at: At, asked: Option<Duration>, delay: Duration) -> Decision {
+    fn again_by<P: Purse>(
+        &self,
+        at: At,
+        purse: P,
+        asked: Option<Duration>,
+        delay: Duration,
+    ) -> Decision<P> {
         let own = self.options().jitter.spread(Nanos::from_duration(delay), Nanos::MAX);
-        self.schedule(at, own, asked)
+        self.schedule(at, purse, own, asked)
     }
 
     #[cold]
     #[inline(never)]
-    fn refused(&self, at: At, rejected: Rejected) -> Decision {
+    fn refused<P: Purse>(&self, at: At, mut purse: P, rejected: Rejected) -> Decision<P> {
+        purse.give_back();
         if at.over {
-            return Decision::OVER;
+            return Decision::over(purse);
         }
         let Some(asked) = rejected.retry_after().filter(|_| self.options().on_rejected) else {
             self.count(count::REFUSED);
-            return Decision::OVER;
+            return Decision::over(purse);
         };
         match schedule::may_follow(self.options(), at.number, at.limits()) {
-            Ok(()) => self.schedule(at, self.draw(at), Some(asked)),
-            Err(stop) => self.exhausted(at, stop),
+            Ok(()) => self.schedule(at, purse, self.draw(at), Some(asked)),
+            Err(stop) => {
+                self.exhausted(at, stop);
+                Decision::over(purse)
+            }
         }
     }
 
@@ -243,13 +282,17 @@ impl Retry {
         self.options().backoff.draw(self.options().jitter, at.number - 1, at.drawn)
     }
 
-    fn schedule(&self, at: At, own: Nanos, asked: Option<Duration>) -> Decision {
-        let limits = at.limits();
+    fn schedule<P: Purse>(
+        &self,
+        at: At,
+        mut purse: P,
+        own: Nanos,
+        asked: Option<Duration>,
+    ) -> Decision<P> {
         let wait = schedule::wait(own, asked);
-        if limits.exist()
-            && let Err(stop) = schedule::fits(wait, time::now(), limits)
-        {
-            return self.exhausted(at, stop);
+        if let Err(stop) = at.fits(wait).and_then(|()| purse.pay()) {
+            self.exhausted(at, stop);
+            return Decision::over(purse);
         }
         self.count(count::RETRIES);
         emit(&Event::RetryScheduled {
@@ -257,7 +300,7 @@ impl Retry {
             attempt: at.number.saturating_add(1),
             wait: wait.to_duration(),
         });
-        Decision { wait, drawn: own }
+        Decision { wait, drawn: own, purse }
     }
 
     #[cold]
@@ -269,10 +312,9 @@ impl Retry {
         }
     }
 
-    fn exhausted(&self, at: At, stop: Stop) -> Decision {
+    fn exhausted(&self, at: At, stop: Stop) {
         self.count(count::EXHAUSTED);
         emit(&Event::RetriesExhausted { policy: self.policy_name(), attempts: at.number, stop });
-        Decision::OVER
     }
 
     /// Not by a success at the first try.
@@ -287,7 +329,8 @@ impl Retry {
 
     #[cold]
     #[inline(never)]
-    fn abandoned(&self) {
+    fn abandoned<P: Purse>(&self, mut purse: P) {
+        purse.give_back();
         self.count(count::ABANDONED);
     }
 }

@@ -9,6 +9,7 @@
 mod attempts;
 mod config;
 mod options;
+pub mod purse;
 mod schedule;
 #[cfg(all(test, feature = "test-util"))]
 mod tests;
@@ -20,10 +21,11 @@ pub use config::{
 
 use crate::cell::Counters;
 use crate::cell::jitter::Jitter;
-use crate::contract::{Counter, Kind, Location, Policy, Setting, Value};
+use crate::contract::{Budget, Counter, Kind, Location, Policy, Setting, Value};
 use crate::time::Nanos;
 use core::fmt;
 use options::{Most, Options};
+use purse::{Share, Unbudgeted};
 
 /// The counters, by index.
 mod count {
@@ -114,7 +116,37 @@ impl Retry {
     /// Begins a call, whose first attempt is never delayed.
     #[inline]
     pub fn start(&self) -> Attempts<'_> {
-        Attempts::new(self, self.options.within)
+        Attempts::new(self, self.options.within, Unbudgeted)
+    }
+
+    /// Begins a call whose first attempt pays into `budget`, and whose others are paid for by it.
+    ///
+    /// Where gates are asked before an attempt, say [`admitted`](Attempts::admitted) after them. With an empty budget the
+    /// call ends with what it has, and says [`Stop::Budget`](crate::Stop::Budget).
+    ///
+    /// # Examples
+    /// ```
+    /// # use resil_core as resil;
+    /// use resil::time::Deadline;
+    /// use resil::{Judgement, Ratio, Retry, RetryBudget};
+    ///
+    /// static SHARED: RetryBudget =
+    ///     RetryBudget::builder("shared").ratio(Ratio::percent(20)).min_per_sec(0).build();
+    /// static FETCH: Retry = Retry::builder("fetch").build();
+    ///
+    /// let retries = |judgement| {
+    ///     FETCH.start_within_budget(&SHARED).next(judgement, Deadline::NEVER).is_some()
+    /// };
+    /// assert!(!retries(Judgement::TRANSIENT), "a fifth of a retry is none");
+    /// (0..100).for_each(|_| assert!(!retries(Judgement::SUCCESS)));
+    /// assert!(retries(Judgement::TRANSIENT));
+    /// ```
+    #[inline]
+    pub fn start_within_budget<'a, B: Budget + ?Sized>(
+        &'a self,
+        budget: &'a B,
+    ) -> Attempts<'a, Share<'a, B>> {
+        Attempts::new(self, self.options.within, Share::new(budget))
     }
 
     /// The most attempts a call makes, the first one included; `None` if only time limits them.
