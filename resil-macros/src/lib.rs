@@ -38,8 +38,8 @@ use proc_macro::TokenStream;
 /// |---|---|---|
 /// | `circuit_breaker` | `= "name"`, `= path::to::STATIC`, `("name", failure = PAT, ignore = PAT)`, `(window = 100, …)`, alone | stops calling what keeps failing |
 /// | `retry` | `(max = 3, backoff = …, jitter = …, on = PAT, abort = PAT, …)`, alone | calls again after a failure |
-/// | `timeout` | `= "200ms"`, `(after = expr)` | limits one attempt (async) |
-/// | `deadline` | `= "1s"` | limits the whole call (async) |
+/// | `timeout` | `= "200ms"`, `(after = expr)`, `("200ms", late = timeout)` | limits one attempt |
+/// | `deadline` | `= "1s"` | limits the whole call |
 /// | `fallback` | `= path`, `= \|cause\| expr`, `= value(expr)`, `(rejected = …, timeout = …, error = …)` | answers in place of what failed |
 /// | `failure`, `ignore` | `= PAT` | what counts as failed, what is no vote, for every policy |
 /// | `classify` | alone | in a generic function: asks the error type, and adds the bound |
@@ -71,6 +71,12 @@ use proc_macro::TokenStream;
 /// An attempt that failed may still have done its work at the callee, as one that timed out: retry what only reads, or what
 /// the callee knows again.
 ///
+/// # Time
+/// An async body is dropped when its time is up. A sync one cannot be: it runs to its end, and asks for itself what is left
+/// (`resil::deadline`). What it returns too late counts as a failure, whatever the patterns say. A late value, an `Ok` or
+/// `Some`, is returned all the same and never retried, or is a timeout with `late = timeout`; a late `Err` or `None` is a
+/// timeout, and so is one that comes in the very instant of the limit.
+///
 /// # Options
 /// A duration is a number and `ns`, `us`, `ms`, `s`, `m`, `h` or `d`, in quotes; a share is `"50%"` or `0.5`.
 ///
@@ -88,11 +94,12 @@ use proc_macro::TokenStream;
 /// | | `backoff`: `constant(d)`, `linear(d, cap = d)`, `exponential(d, factor = 2, cap = d)`, `table(d, …)`, `by(expr)` | `exponential("50ms", cap = "1s")` |
 /// | | `jitter`: `full`, `equal`, `decorrelated`, `plus_minus(share)`, `none` | `full` |
 /// | | `on`, `abort`: patterns | every failure, none |
-/// | | `on_timeout`, `on_rejected` | true, false |
+/// | | `on_timeout`, `on_rejected` | true (false in sync functions), false |
 /// | | `within`: no attempt starts after this | none |
 /// | | `before`: an expression that runs before each further attempt | none |
 /// | | `attempt`: the name of the attempt's number, from 1 | none |
 /// | | `max_pushback`: the longest `retry_after` of the callee that is followed | `"10s"` |
+/// | `timeout` | `late`, in sync functions: `keep` or `timeout` | `keep` |
 #[proc_macro_attribute]
 pub fn resilient(args: TokenStream, item: TokenStream) -> TokenStream {
     fallback::guarded(args.into(), &item.into()).into()

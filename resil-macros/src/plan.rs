@@ -4,7 +4,8 @@
 
 use crate::args::Args;
 use crate::policies::fallback::{Answers, Fallback};
-use crate::policies::{CircuitBreaker, Policies, Row, Shared, Source};
+use crate::policies::timeout::Late;
+use crate::policies::{CircuitBreaker, Policies, Retry, Row, Shared, Source};
 use crate::target::{Binding, BindingKind, Target, Traits, bindings, peel};
 use crate::values::Pattern;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -84,14 +85,21 @@ pub(crate) struct Forced {
 }
 
 impl Plan {
-    pub(crate) fn new(args: Args, mut target: Target) -> Self {
+    pub(crate) fn new(mut args: Args, mut target: Target) -> Self {
+        if let Some(retry) = &mut args.policies.retry
+            && args.policies.timeout.is_some()
+            && !target.is_async()
+        {
+            // A sync body is not interrupted: the time it took is gone.
+            retry.default_on_timeout(false);
+        }
         let policies = &args.policies;
         let breaker = Breaker::new(&args);
         let gated = breaker.as_ref().is_some_and(|breaker| !breaker.outside);
         let holds = policies.retry.is_some() && (gated || policies.deadline.is_some());
         let chosen = args.failure.is_some()
             || policies.retry.as_ref().is_none_or(|retry| retry.on.is_some())
-            || is_limited(policies);
+            || retries_timeouts(policies, &target);
         let asks_type = !chosen && target.output().is_some_and(|output| is_opaque(output, &target));
         let verdicts = Verdicts::of_function(&args);
         let carrier = Carrier::new(policies);
@@ -140,6 +148,13 @@ impl Plan {
         is_limited(&self.args.policies)
     }
 
+    /// Whether what comes late may be returned all the same.
+    pub(crate) fn keeps_late(&self) -> bool {
+        let late = self.args.policies.timeout.as_ref().and_then(|timeout| timeout.late.as_ref());
+        let ended = matches!(late, Some((_, Late::Timeout)));
+        !self.is_async() && self.is_limited() && !ended
+    }
+
     /// Whether anybody wants to know how an attempt went.
     pub(crate) fn is_judged(&self) -> bool {
         self.args.policies.retry.is_some()
@@ -164,6 +179,15 @@ fn is_opaque(output: &Type, target: &Target) -> bool {
 
 fn is_limited(policies: &Policies) -> bool {
     policies.timeout.is_some() || policies.deadline.is_some()
+}
+
+/// Whether a timeout may be a reason for another attempt, so that outcomes need not be.
+pub(crate) fn retries_timeouts(policies: &Policies, target: &Target) -> bool {
+    if target.is_async() {
+        return is_limited(policies);
+    }
+    let on_timeout = policies.retry.as_ref().and_then(Retry::on_timeout);
+    policies.timeout.is_some() && on_timeout == Some(true)
 }
 
 impl Breaker {

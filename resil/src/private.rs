@@ -11,5 +11,6 @@ pub use resil_core::{
     Judgement, Limits, Permit, Probe, Ratio, Reason, Rejected, Retry, RetryBudget, Slot, Timeout,
     attempt, call, limited,
 };
+pub use resil_core::{Timed, TimedAs, call_limited};
 #[doc(hidden)]
 pub use resil_macros::__registry;

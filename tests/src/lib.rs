@@ -68,7 +68,8 @@ fn policy_of(event: &Event) -> &'static str {
         | Event::FallbackRan { policy, .. } => policy,
         Event::Refused(rejected)
         | Event::TimedOut(rejected)
-        | Event::DeadlineExceeded(rejected) => rejected.policy(),
+        | Event::DeadlineExceeded(rejected)
+        | Event::Late(rejected) => rejected.policy(),
         _ => "",
     }
 }

@@ -200,9 +200,9 @@ pub fn without_a_runtime() -> (Paused, World) {
 /// worlds! { name_of_the_test: [policies] (arguments) -> Returns { body } |world| { check } }
 /// ```
 ///
-/// The check calls the function as `call(…).await`, and finds its policies in the catalogue under `NAME`. With `async`
-/// in front, the body may await, and there is no sync world. The tests are called
-/// `name_of_the_test::{sync, on_tokio, without_a_runtime}::holds`.
+/// The check calls the function as `call(…).await`, and finds its policies in the catalogue under `NAME`. In the body
+/// `pass!(world, span)` lets virtual time pass. With `async` in front, the body may await, and there is no sync world. The tests
+/// are called `name_of_the_test::{sync, on_tokio, without_a_runtime}::holds`.
 #[macro_export]
 macro_rules! worlds {
     ($test:ident: [$($policy:tt)*] ($($arg:ident: $ty:ty),*) -> $ret:ty { $($body:tt)* } |$world:ident| { $($check:tt)* }) => {
@@ -212,6 +212,8 @@ macro_rules! worlds {
             mod sync {
                 use super::*;
                 const NAME: &str = ::core::concat!(::core::module_path!(), "::guarded");
+                #[allow(unused_macros)]
+                macro_rules! pass { ($place:expr, $span:expr) => { $crate::at_once($place.sleep($span)) }; }
 
                 #[::resil::resilient($($policy)*)]
                 fn guarded($($arg: $ty),*) -> $ret { $($body)* }
@@ -238,6 +240,8 @@ macro_rules! worlds {
         mod on_tokio {
             use super::*;
             const NAME: &str = ::core::concat!(::core::module_path!(), "::call");
+            #[allow(unused_macros)]
+            macro_rules! pass { ($place:expr, $span:expr) => { $place.sleep($span).await }; }
 
             #[::resil::resilient($($policy)*)]
             async fn call($($arg: $ty),*) -> $ret { $($body)* }
@@ -253,6 +257,8 @@ macro_rules! worlds {
         mod without_a_runtime {
             use super::*;
             const NAME: &str = ::core::concat!(::core::module_path!(), "::call");
+            #[allow(unused_macros)]
+            macro_rules! pass { ($place:expr, $span:expr) => { $place.sleep($span).await }; }
 
             #[::resil::resilient($($policy)*)]
             async fn call($($arg: $ty),*) -> $ret { $($body)* }

@@ -3,7 +3,7 @@
 //! Invariant: the flag of [`Watched`] is up exactly while the body runs, and stays up if it panics.
 
 use super::{Rejected, Watched};
-use crate::time::{Deadline, Nanos};
+use crate::time::{Deadline, Nanos, Owner};
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use pin_project_lite::pin_project;
@@ -39,8 +39,19 @@ pub trait Limits {
     fn deadline(&self) -> Deadline;
     /// The span that the deadline was set with: calls of one function share it, which the timer makes use of.
     fn deadline_span(&self) -> Nanos;
+    /// The policy that limits by it.
+    fn name(&self, by: Limit) -> &'static str;
     /// Counts the end, tells the observer, and says it to the caller. Called at most once an attempt.
     fn ended(&self, by: Limit) -> Rejected;
+    /// Counts a sync body that came too late and whose outcome is kept all the same, and tells the observer. Called instead of
+    /// [`ended`](Self::ended).
+    fn late(&self, by: Limit);
+}
+
+/// Whose limit that is.
+#[inline]
+pub(super) fn owner<L: Limits>(limits: &L, by: Limit) -> Owner {
+    Owner { name: limits.name(by), attempt: matches!(by, Limit::Attempt) }
 }
 
 /// Which kind of limit ended an attempt.
@@ -70,8 +81,18 @@ impl<L: Limits + ?Sized> Limits for &L {
     }
 
     #[inline]
+    fn name(&self, by: Limit) -> &'static str {
+        (**self).name(by)
+    }
+
+    #[inline]
     fn ended(&self, by: Limit) -> Rejected {
         (**self).ended(by)
+    }
+
+    #[inline]
+    fn late(&self, by: Limit) {
+        (**self).late(by);
     }
 }
 
@@ -92,10 +113,25 @@ impl<A: Limits, D: Limits> Limits for (A, D) {
         self.1.deadline_span()
     }
 
+    #[inline]
+    fn name(&self, by: Limit) -> &'static str {
+        match by {
+            Limit::Attempt => self.0.name(by),
+            Limit::Deadline => self.1.name(by),
+        }
+    }
+
     fn ended(&self, by: Limit) -> Rejected {
         match by {
             Limit::Attempt => self.0.ended(by),
             Limit::Deadline => self.1.ended(by),
+        }
+    }
+
+    fn late(&self, by: Limit) {
+        match by {
+            Limit::Attempt => self.0.late(by),
+            Limit::Deadline => self.1.late(by),
         }
     }
 }

@@ -16,9 +16,9 @@ mod clock_tests;
 #[cfg(all(test, feature = "test-util", not(resil_loom)))]
 mod nesting_tests;
 #[cfg(all(test, not(resil_loom)))]
-mod tests;
+pub(super) mod tests;
 
-use super::attempt::poll_watched;
+use super::attempt::{owner, poll_watched};
 use super::{Limit, Limits, Rejected, Watched};
 use crate::time::{Ambient, Deadline, Nanos, Timer, now};
 use core::pin::Pin;
@@ -95,7 +95,7 @@ impl<W: Watched, L: Limits, F: Future> Future for Limited<'_, W, L, F> {
         let poll = if end == Deadline::NEVER {
             poll_watched(*this.watched, body, cx)
         } else {
-            let _scope = ambient.enforce(end);
+            let _scope = ambient.enforce(end, owner(this.limits, Limit::Deadline));
             poll_watched(*this.watched, body, cx)
         };
         if let Poll::Ready(outcome) = poll {
@@ -179,7 +179,7 @@ fn look<L: Limits>(
         }
         return None;
     }
-    let here = if ambient.enforced { Deadline::NEVER } else { ambient.at };
+    let here = if ambient.is_enforced() { Deadline::NEVER } else { ambient.at };
     let by_deadline = limits.deadline().min(here) <= Deadline::at_instant(end);
     Some(if by_deadline { Limit::Deadline } else { Limit::Attempt })
 }
@@ -188,7 +188,7 @@ fn look<L: Limits>(
 /// task. Not at all if a guarded function above ends it by then.
 fn end_here(due: Nanos, ambient: Ambient) -> Nanos {
     let above = ambient.at.at().unwrap_or(Nanos::MAX);
-    if !ambient.enforced {
+    if !ambient.is_enforced() {
         due.min(above)
     } else if above <= due {
         Nanos::MAX

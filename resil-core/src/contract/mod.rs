@@ -13,6 +13,7 @@ mod policy;
 #[cfg(all(test, not(resil_loom)))]
 mod recorded;
 mod rejected;
+mod timed;
 mod verdict;
 mod watch;
 
@@ -34,6 +35,7 @@ pub use policy::{Counter, InvalidOption, Kind, Location, Policy, Setting, Value}
 #[cfg(all(test, not(resil_loom)))]
 pub(crate) use recorded::recorded;
 pub use rejected::{Reason, Rejected};
+pub use timed::{Timed, TimedAs, call_limited};
 pub use verdict::{Judgement, Verdict};
 pub use watch::Watched;
 pub(crate) use watch::nobody;

@@ -133,6 +133,8 @@ pub enum Event {
     TimedOut(Rejected),
     /// A call was ended by its `deadline`.
     DeadlineExceeded(Rejected),
+    /// A sync body came too late for this limit, and its outcome is returned all the same: see `late` of the timeout.
+    Late(Rejected),
     /// A fallback answers.
     FallbackRan {
         /// The fallback: `module::path::function`.

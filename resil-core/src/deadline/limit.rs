@@ -1,6 +1,6 @@
 //! The deadline that one call runs under.
 
-use super::{DeadlineLimit, EXCEEDED};
+use super::{DeadlineLimit, EXCEEDED, LATE};
 use crate::contract::{Event, Limit, Limits, Reason, Rejected, emit};
 use crate::time::{Deadline, Nanos};
 
@@ -44,12 +44,29 @@ impl Limits for CallDeadline {
         self.limit.after
     }
 
+    #[inline]
+    fn name(&self, _by: Limit) -> &'static str {
+        self.limit.name
+    }
+
     #[cold]
     fn ended(&self, _by: Limit) -> Rejected {
-        let rejected = Rejected::new(Reason::DeadlineExceeded, self.limit.name);
+        let rejected = self.rejected();
         self.limit.counters.add(EXCEEDED);
         emit(&Event::DeadlineExceeded(rejected));
         rejected
+    }
+
+    #[cold]
+    fn late(&self, _by: Limit) {
+        self.limit.counters.add(LATE);
+        emit(&Event::Late(self.rejected()));
+    }
+}
+
+impl CallDeadline {
+    fn rejected(&self) -> Rejected {
+        Rejected::new(Reason::DeadlineExceeded, self.limit.name)
     }
 }
 
@@ -67,7 +84,11 @@ mod tests {
 
     fn exceeded(limit: &DeadlineLimit) -> u64 {
         let mut count = 0;
-        limit.counters(&mut |counter| count = counter.value);
+        limit.counters(&mut |counter| {
+            if counter.name == "exceeded" {
+                count = counter.value;
+            }
+        });
         count
     }
 

@@ -32,11 +32,13 @@ pub struct DeadlineLimit {
     name: &'static str,
     location: &'static Location<'static>,
     after: Nanos,
-    counters: Rare<1>,
+    counters: Rare<2>,
 }
 
 /// Calls that were ended, or whose attempt was not begun, because a deadline had passed.
 const EXCEEDED: usize = 0;
+/// Sync attempts that came after the deadline, and whose outcome was returned all the same.
+const LATE: usize = 1;
 
 impl DeadlineLimit {
     /// Begins a deadline of this name: `module::path::function`.
@@ -96,6 +98,7 @@ impl Policy for DeadlineLimit {
 
     fn counters(&self, visit: &mut dyn FnMut(Counter)) {
         visit(Counter { name: "exceeded", value: self.counters.get(EXCEEDED) });
+        visit(Counter { name: "late", value: self.counters.get(LATE) });
     }
 }
 

@@ -3,9 +3,10 @@
 //! Invariant: an inner deadline never exceeds what is left outside, and leaving a scope restores what was outside,
 //! also by unwinding.
 //!
-//! A guarded function with a deadline sets it around each poll of its body and drops the body when it is reached: it is
-//! *enforced*. One that was carried into another task by [`Deadline::attach`] has nobody above who would end the body,
-//! so each guarded function within sees to it itself.
+//! Who sees to it that a deadline is kept differs. A guarded async function sets it around each poll of its body and drops
+//! the body when it is reached. A guarded sync function can end nothing, and looks at the clock when it has control
+//! again. One that was carried into another task by [`Deadline::attach`] has nobody above, so each guarded function
+//! within sees to it itself.
 //!
 //! # Synchronisation
 //! None: the deadline belongs to one thread, and to a task only while that thread polls it.
@@ -20,38 +21,88 @@ use core::time::Duration;
 use pin_project_lite::pin_project;
 
 thread_local! {
-    static AMBIENT: Cell<Ambient> = const { Cell::new(Ambient { at: Deadline::NEVER, enforced: false }) };
+    static AMBIENT: Cell<Ambient> = const { Cell::new(Ambient::NONE) };
 }
 
 /// What is set around the code that runs now.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ambient {
     pub(crate) at: Deadline,
-    /// Whether a guarded function above drops the running body when this is reached.
-    pub(crate) enforced: bool,
+    kept: Kept,
+    /// Whose limit it is.
+    pub(crate) owner: Owner,
+}
+
+/// Who sees to it that the deadline is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kept {
+    /// Nobody above.
+    ByNobody,
+    /// A guarded sync function above, once it has control again.
+    Afterwards,
+    /// A guarded async function above, which drops the running body.
+    AtOnce,
+}
+
+/// Whose limit a deadline is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Owner {
+    pub(crate) name: &'static str,
+    /// It limits one attempt, and not the whole call.
+    pub(crate) attempt: bool,
+}
+
+impl Owner {
+    /// Of a deadline that was carried here.
+    const ELSEWHERE: Self = Self { name: "attached", attempt: false };
 }
 
 impl Ambient {
+    const NONE: Self = Self { at: Deadline::NEVER, kept: Kept::ByNobody, owner: Owner::ELSEWHERE };
+
     /// What this thread has to keep to at the moment.
     #[inline]
     pub(crate) fn current() -> Self {
         AMBIENT.get()
     }
 
+    /// Whether a guarded function above drops the running body when the deadline is reached.
+    #[inline]
+    pub(crate) fn is_enforced(self) -> bool {
+        matches!(self.kept, Kept::AtOnce)
+    }
+
+    /// Whether a guarded function above answers for the deadline, be it only afterwards.
+    #[inline]
+    pub(crate) fn is_kept(self) -> bool {
+        !matches!(self.kept, Kept::ByNobody)
+    }
+
     /// Sets `deadline`, or what is set already if that is no later, until the scope is dropped. The caller sees to it that
     /// what runs within is ended by then.
     #[inline]
-    pub(crate) fn enforce(self, deadline: Deadline) -> Scope {
-        Scope::enter(self, Self { at: self.at.min(deadline), enforced: true })
+    pub(crate) fn enforce(self, deadline: Deadline, owner: Owner) -> Scope {
+        self.narrow(deadline, owner, Kept::AtOnce)
     }
 
-    /// As [`enforce`](Self::enforce), for a caller that ends nothing.
+    /// As [`enforce`](Self::enforce), for a caller that can only look at the clock afterwards.
+    #[inline]
+    pub(crate) fn watch(self, deadline: Deadline, owner: Owner) -> Scope {
+        self.narrow(deadline, owner, Kept::Afterwards)
+    }
+
+    /// As [`enforce`](Self::enforce), for a caller that does nothing about it.
     #[inline]
     fn carry(self, deadline: Deadline) -> Scope {
-        Scope::enter(
-            self,
-            if deadline < self.at { Self { at: deadline, enforced: false } } else { self },
-        )
+        let inner = Self { at: deadline, ..Self::NONE };
+        Scope::enter(self, if deadline < self.at { inner } else { self })
+    }
+
+    #[inline]
+    fn narrow(self, deadline: Deadline, owner: Owner, kept: Kept) -> Scope {
+        // What nobody kept so far is the caller's to keep, under its name.
+        let owner = if deadline < self.at || !self.is_kept() { owner } else { self.owner };
+        Scope::enter(self, Self { at: self.at.min(deadline), kept, owner })
     }
 }
 
@@ -210,15 +261,17 @@ mod tests {
 
     const SOON: Deadline = Deadline::at_instant(Nanos(5));
     const LATE: Deadline = Deadline::at_instant(Nanos(9));
+    const CALL: Owner = Owner { name: "call", attempt: false };
+    const ATTEMPT: Owner = Owner { name: "attempt", attempt: true };
 
     #[test]
     fn a_scope_narrows_and_restores() {
         assert_eq!(Deadline::current(), Deadline::NEVER);
-        let outer = Ambient::current().enforce(SOON);
+        let outer = Ambient::current().enforce(SOON, CALL);
         {
             let _inner = Ambient::current().carry(LATE);
             assert_eq!(Deadline::current(), SOON, "an inner deadline never exceeds the outer");
-            assert!(Ambient::current().enforced, "and who enforces it is unchanged");
+            assert!(Ambient::current().is_enforced(), "and who enforces it is unchanged");
         }
         assert_eq!(Deadline::current(), SOON);
         drop(outer);
@@ -228,16 +281,39 @@ mod tests {
     #[test]
     fn whoever_enforces_a_deadline_enforces_the_carried_one_too() {
         let _carried = Ambient::current().carry(SOON);
-        assert!(!Ambient::current().enforced);
-        let _inner = Ambient::current().enforce(LATE);
+        assert!(!Ambient::current().is_enforced());
+        let _inner = Ambient::current().enforce(LATE, CALL);
         assert_eq!(Deadline::current(), SOON);
-        assert!(Ambient::current().enforced);
+        assert!(Ambient::current().is_enforced());
+    }
+
+    #[test]
+    fn a_sync_function_answers_for_what_it_cannot_enforce() {
+        let _outer = Ambient::current().enforce(LATE, CALL);
+        let _inner = Ambient::current().watch(SOON, ATTEMPT);
+        let inner = Ambient::current();
+        assert_eq!((inner.at, inner.owner), (SOON, ATTEMPT));
+        assert!(inner.is_kept() && !inner.is_enforced());
+        let _innermost = Ambient::current().watch(LATE, CALL);
+        assert_eq!(Ambient::current().owner, ATTEMPT, "the sooner one's");
+    }
+
+    #[test]
+    fn t04_a_carried_deadline_is_named_after_who_keeps_it() {
+        let _carried = Ambient::current().carry(SOON);
+        let carried = Ambient::current();
+        assert_eq!((carried.is_kept(), carried.owner), (false, Owner::ELSEWHERE));
+        for scope in [Ambient::watch, Ambient::enforce] {
+            let _scope = scope(carried, LATE, CALL);
+            let here = Ambient::current();
+            assert_eq!((here.at, here.owner, here.is_kept()), (SOON, CALL, true));
+        }
     }
 
     #[test]
     fn unwinding_restores() {
         let unwound = catch_unwind(|| {
-            let _scope = Ambient::current().enforce(SOON);
+            let _scope = Ambient::current().enforce(SOON, CALL);
             panic!("in the body");
         });
         assert!(unwound.is_err());
@@ -257,7 +333,7 @@ mod tests {
     #[test]
     fn what_is_made_inside_is_clipped() {
         let outer = Deadline::after(Duration::from_secs(1));
-        let _scope = Ambient::current().enforce(outer);
+        let _scope = Ambient::current().enforce(outer, CALL);
         assert_eq!(Deadline::after(Duration::from_secs(3_600)), outer);
     }
 
@@ -266,12 +342,12 @@ mod tests {
         let mut cx = Context::from_waker(Waker::noop());
         let mut seen = None;
         let mut task = pin!(LATE.attach(poll_fn(|_| {
-            seen = Some((Deadline::current(), Ambient::current().enforced));
+            seen = Some((Deadline::current(), Ambient::current().is_enforced()));
             Poll::<()>::Pending
         })));
         assert!(task.as_mut().poll(&mut cx).is_pending());
         assert_eq!(Deadline::current(), Deadline::NEVER);
-        let _outer = Ambient::current().enforce(SOON);
+        let _outer = Ambient::current().enforce(SOON, CALL);
         assert!(task.as_mut().poll(&mut cx).is_pending());
         assert_eq!(seen, Some((SOON, true)), "the sooner of the two");
     }

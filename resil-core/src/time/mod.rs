@@ -15,7 +15,7 @@ mod timer;
 #[cfg(feature = "test-util")]
 pub(crate) use clock::Stopwatch;
 pub use clock::{coarse, now, warm_up};
-pub(crate) use deadline::Ambient;
+pub(crate) use deadline::{Ambient, Owner};
 pub use deadline::{Attached, Deadline};
 pub use nanos::Nanos;
 #[cfg(not(resil_loom))]

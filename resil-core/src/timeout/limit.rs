@@ -1,6 +1,6 @@
 //! The limit that one attempt runs under.
 
-use super::{CUT_SHORT, TIMED_OUT, Timeout};
+use super::{CUT_SHORT, LATE, TIMED_OUT, Timeout};
 use crate::contract::{Event, Limit, Limits, Reason, Rejected, emit};
 use crate::time::{Deadline, Nanos};
 
@@ -34,8 +34,17 @@ impl Limits for AttemptLimit {
         Nanos::MAX
     }
 
+    #[inline]
+    fn name(&self, _by: Limit) -> &'static str {
+        self.timeout.name
+    }
+
     fn ended(&self, by: Limit) -> Rejected {
         self.timeout.ended(by)
+    }
+
+    fn late(&self, by: Limit) {
+        self.timeout.late(by);
     }
 }
 
@@ -57,19 +66,37 @@ impl Limits for Timeout {
         Nanos::MAX
     }
 
+    #[inline]
+    fn name(&self, _by: Limit) -> &'static str {
+        self.name
+    }
+
     #[cold]
     fn ended(&self, by: Limit) -> Rejected {
-        let (reason, count) = match by {
-            Limit::Attempt => (Reason::TimedOut, TIMED_OUT),
-            Limit::Deadline => (Reason::DeadlineExceeded, CUT_SHORT),
+        let rejected = self.rejected(by);
+        let (count, event) = match by {
+            Limit::Attempt => (TIMED_OUT, Event::TimedOut(rejected)),
+            Limit::Deadline => (CUT_SHORT, Event::DeadlineExceeded(rejected)),
         };
-        let rejected = Rejected::new(reason, self.name);
         self.counters.add(count);
-        emit(&match by {
-            Limit::Attempt => Event::TimedOut(rejected),
-            Limit::Deadline => Event::DeadlineExceeded(rejected),
-        });
+        emit(&event);
         rejected
+    }
+
+    #[cold]
+    fn late(&self, by: Limit) {
+        self.counters.add(LATE);
+        emit(&Event::Late(self.rejected(by)));
+    }
+}
+
+impl Timeout {
+    fn rejected(&self, by: Limit) -> Rejected {
+        let reason = match by {
+            Limit::Attempt => Reason::TimedOut,
+            Limit::Deadline => Reason::DeadlineExceeded,
+        };
+        Rejected::new(reason, self.name)
     }
 }
 
@@ -103,7 +130,7 @@ mod tests {
         let (poll, events) = recorded(|| poll_once(future.as_mut()));
         assert_eq!(poll, Poll::Ready(Err(timed_out)));
         assert_eq!(events, [Event::TimedOut(timed_out)]);
-        assert_eq!(counts(&CHARGE), [("timed_out", 1), ("cut_short", 0)]);
+        assert_eq!(counts(&CHARGE), [("timed_out", 1), ("cut_short", 0), ("late", 0)]);
     }
 
     #[test]
@@ -119,7 +146,7 @@ mod tests {
             assert_eq!(poll_once(future.as_mut()), Poll::Ready(Err(timed_out)));
         }
         assert!(!started);
-        assert_eq!(counts(&DYNAMIC), [("timed_out", 1), ("cut_short", 0)]);
+        assert_eq!(counts(&DYNAMIC), [("timed_out", 1), ("cut_short", 0), ("late", 0)]);
     }
 
     #[test]
@@ -136,6 +163,6 @@ mod tests {
         let exceeded = Rejected::new(Reason::DeadlineExceeded, "shop::worker");
         assert_eq!(poll, Poll::Ready(Err(exceeded)));
         assert_eq!(events, [Event::DeadlineExceeded(exceeded)]);
-        assert_eq!(counts(&WORKER), [("timed_out", 0), ("cut_short", 1)]);
+        assert_eq!(counts(&WORKER), [("timed_out", 0), ("cut_short", 1), ("late", 0)]);
     }
 }

@@ -35,13 +35,15 @@ pub struct Timeout {
     location: &'static Location<'static>,
     /// `None`: each call brings its own.
     after: Option<Nanos>,
-    counters: Rare<2>,
+    counters: Rare<3>,
 }
 
 /// Attempts that were ended by their timeout.
 const TIMED_OUT: usize = 0;
 /// Attempts that were ended, or not begun, because a deadline from outside had passed.
 const CUT_SHORT: usize = 1;
+/// Sync attempts that came too late, and whose outcome was returned all the same.
+const LATE: usize = 2;
 
 impl Timeout {
     /// Begins a timeout of this name: `module::path::function`.
@@ -115,6 +117,7 @@ impl Policy for Timeout {
     fn counters(&self, visit: &mut dyn FnMut(Counter)) {
         visit(Counter { name: "timed_out", value: self.counters.get(TIMED_OUT) });
         visit(Counter { name: "cut_short", value: self.counters.get(CUT_SHORT) });
+        visit(Counter { name: "late", value: self.counters.get(LATE) });
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn present(plan: &Plan, out: &mut Diagnostics) {
     rules.must(shape::variadic(target));
     rules.must(shape::resilient_twice(target));
     rules.must(shape::future_returning(target));
-    rules.must(shape::needs_async(policies, target));
+    rules.must(shape::late_needs_sync(policies, target));
     rules.must(shape::cannot_carry_rejection(policies, target));
     rules.must(shape::returned_borrow_excludes_retry(policies, target));
     rules.must(order::repeated_in_order(order.as_ref()));

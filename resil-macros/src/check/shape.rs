@@ -1,7 +1,8 @@
 //! Rules about the function itself: what cannot be guarded, or not by these policies.
 
 use super::types::{error_type, is_future, is_plain};
-use crate::diag::{self, Diagnostics};
+use crate::diag;
+use crate::plan::retries_timeouts;
 use crate::policies::{Policies, Row};
 use crate::target::{Target, Traits, bindings};
 use crate::values::Pattern;
@@ -63,24 +64,15 @@ pub(super) fn future_returning(target: &Target) -> syn::Result<()> {
     }
 }
 
-pub(super) fn needs_async(policies: &Policies, target: &Target) -> syn::Result<()> {
-    // Which is not available either, and says so.
-    let returns_future = target.output().is_some_and(is_future);
-    if target.is_async() || returns_future {
-        return Ok(());
+pub(super) fn late_needs_sync(policies: &Policies, target: &Target) -> syn::Result<()> {
+    match policies.timeout.as_ref().and_then(|timeout| timeout.late.as_ref()) {
+        Some((late, _)) if target.is_async() => Err(diag::error(
+            late,
+            "an async body is never late: it is dropped when its time is up",
+            "remove `late`",
+        )),
+        _ => Ok(()),
     }
-    let timeout = policies.timeout.as_ref().map(Row::key);
-    let deadline = policies.deadline.as_ref().map(Row::key);
-    let mut errors = Diagnostics::default();
-    for key in [timeout, deadline].into_iter().flatten() {
-        let wrong = format!("`{key}` is not available for sync functions in this version");
-        errors.push(diag::error(
-            key,
-            wrong,
-            "make it an `async fn`, or give the blocking call its own limit",
-        ));
-    }
-    if errors.is_empty() { Ok(()) } else { errors.finish(None) }
 }
 
 /// The other return types are asked by the compiler, through `FromRejected`.
@@ -158,7 +150,7 @@ pub(super) fn retry_needs_on(
 ) -> syn::Result<()> {
     let Some(retry) = &policies.retry else { return Ok(()) };
     let plain = target.output().is_none_or(is_plain);
-    if !plain || retry.on.is_some() || failure.is_some() || is_limited(policies) {
+    if !plain || retry.on.is_some() || failure.is_some() || retries_timeouts(policies, target) {
         return Ok(());
     }
     let (returned, example) = match target.output() {
@@ -178,8 +170,4 @@ pub(super) fn retry_needs_on(
     };
     let wrong = format!("nothing says which `{returned}` is worth another attempt");
     Err(diag::error(retry.key(), wrong, example))
-}
-
-fn is_limited(policies: &Policies) -> bool {
-    policies.timeout.is_some() || policies.deadline.is_some()
 }

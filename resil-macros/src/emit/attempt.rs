@@ -6,7 +6,7 @@ use crate::plan::{Forced, Plan, static_name};
 use crate::policies::Row;
 use crate::policies::retry::Attempts;
 use crate::policies::timeout::After;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
@@ -76,7 +76,16 @@ pub(super) fn run(plan: &Plan) -> TokenStream {
         let block = in_braces(quote!(#items #tokens), *braces);
         let arrow = quote_spanned!(span=> -> #returns);
         let body = quote_spanned!(frame=> || #arrow #block);
-        return quote_spanned!(span=> let __resil_outcome: #returns = #rt::call(#watched, #body););
+        return match limits(plan) {
+            Some(limits) => timed(
+                plan,
+                &quote_spanned!(span=> #rt::call_limited(#watched, #limits, #body)),
+                span,
+            ),
+            None => {
+                quote_spanned!(span=> let __resil_outcome: #returns = #rt::call(#watched, #body);)
+            }
+        };
     }
     let edge = edge(plan);
     // Spliced, since a block within the block would be `unused_braces`.
@@ -89,6 +98,22 @@ pub(super) fn run(plan: &Plan) -> TokenStream {
         }
     } else {
         quote_spanned!(span=> let __resil_outcome: #returns = #rt::attempt(#watched, #body).await;)
+    }
+}
+
+/// What a sync body came to, by the time that it took: its type says which outcomes are not worth keeping.
+fn timed(plan: &Plan, call: &TokenStream, span: Span) -> TokenStream {
+    let rt = plan.rt(span);
+    let (pattern, method) = if plan.keeps_late() {
+        // Only who judges asks.
+        let late = if plan.is_judged() { quote_spanned!(span=> __resil_late) } else { quote!(_) };
+        (quote_spanned!(span=> (__resil_outcome, #late)), quote_spanned!(span=> __resil_keep))
+    } else {
+        (quote_spanned!(span=> __resil_outcome), quote_spanned!(span=> __resil_end))
+    };
+    quote_spanned! {span=>
+        let __resil_timed = #call;
+        let #pattern = { use #rt::TimedAs as _; __resil_timed.#method() };
     }
 }
 

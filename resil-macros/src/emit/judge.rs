@@ -28,8 +28,13 @@ pub(super) fn outcome(plan: &Plan) -> TokenStream {
         let rt = plan.rt(span);
         quote_spanned!(span=> #rt::Judgement::ended(__resil_rejected, false))
     };
+    let late = plan.keeps_late().then(|| {
+        let rt = plan.rt(span);
+        quote_spanned!(span=> ::core::result::Result::Ok(_) if __resil_late => #rt::Judgement::FAILURE,)
+    });
     quote_spanned! {span=>
         let __resil_judgement = match &__resil_outcome {
+            #late
             ::core::result::Result::Ok(__resil_outcome) => #judged,
             ::core::result::Result::Err(__resil_rejected) => #ended,
         };
@@ -98,10 +103,16 @@ fn own_verdict(plan: &Plan) -> TokenStream {
         quote_spanned!(span=> __resil_judgement)
     } else if plan.is_limited() {
         let arms = arms(&breaker.verdicts, &quote_spanned!(span=> __resil_outcome), rt, span);
+        let in_time = plan.keeps_late().then(|| quote_spanned!(span=> if !__resil_late));
+        let ended = if plan.keeps_late() {
+            quote_spanned!(span=> _)
+        } else {
+            quote_spanned!(span=> ::core::result::Result::Err(_))
+        };
         quote_spanned! {span=>
             match &__resil_outcome {
-                ::core::result::Result::Ok(__resil_outcome) => #arms,
-                ::core::result::Result::Err(_) => __resil_judgement,
+                ::core::result::Result::Ok(__resil_outcome) #in_time => #arms,
+                #ended => __resil_judgement,
             }
         }
     } else {

@@ -202,8 +202,15 @@ impl<'a> Round<'a> {
         let hook = if plan.policies().deadline.is_some() {
             // A hook that takes too long ends the call with what there is.
             let end = self.end_with_rejected();
+            let limited = if plan.is_async() {
+                quote_spanned!(span=> #rt::limited(&mut (), &__resil_deadline, async { #hook; }).await)
+            } else {
+                quote_spanned! {span=>
+                    #rt::Timed::or_ended(#rt::call_limited(&mut (), &__resil_deadline, || { #hook; }))
+                }
+            };
             quote_spanned! {span=>
-                match #rt::limited(&mut (), &__resil_deadline, async { #hook; }).await {
+                match #limited {
                     ::core::result::Result::Ok(()) => {}
                     ::core::result::Result::Err(__resil_rejected) => {
                         #rt::Attempts::out_of_time(&mut __resil_attempts);

@@ -209,6 +209,16 @@ impl Retry {
         }
     }
 
+    /// Whether an attempt that timed out is made again. Written, or else what the plan says.
+    pub(crate) fn on_timeout(&self) -> Option<bool> {
+        self.settings.on_timeout.map(|Switch(on)| on)
+    }
+
+    /// What `on_timeout` is where it is not written.
+    pub(crate) fn default_on_timeout(&mut self, on: bool) {
+        self.settings.on_timeout.get_or_insert(Switch(on));
+    }
+
     /// The name that the body knows the attempt's number by.
     pub(crate) fn attempt(&self) -> Option<&Ident> {
         self.settings.attempt.as_ref().map(|Name(name)| name)

@@ -2,8 +2,8 @@
 
 use super::{Row, Rules};
 use crate::diag::{self, Diagnostics};
-use crate::syntax::{List, Value, shape};
-use crate::values::{Duration, bare};
+use crate::syntax::{Entry, List, Value, shape};
+use crate::values::{Duration, bare, unknown_word, word};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{Expr, ExprLit, ExprUnary, Lit};
@@ -13,6 +13,17 @@ use syn::{Expr, ExprLit, ExprUnary, Lit};
 pub(crate) struct Timeout {
     key: Ident,
     pub(crate) after: After,
+    /// `late = …`, the key with what is written.
+    pub(crate) late: Option<(Ident, Late)>,
+}
+
+/// What becomes of a value that a sync body returns too late.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Late {
+    /// It is returned.
+    Keep,
+    /// It is a timeout, as a late failure is.
+    Timeout,
 }
 
 /// How long an attempt may take.
@@ -27,15 +38,15 @@ impl Row for Timeout {
     const KEY: &'static str = "timeout";
 
     fn read(key: Ident, value: Value, out: &mut Diagnostics) -> Option<Self> {
-        let after = match value {
-            Value::Expr(_, expr) => After::Written(out.take(Duration::read(&expr))?),
+        let (after, late) = match value {
+            Value::Expr(_, expr) => (After::Written(out.take(Duration::read(&expr))?), None),
             Value::List(group) => in_parentheses(&key, List::read(group.stream(), out), out)?,
             Value::Word | Value::Pattern(_) => {
                 out.push(shape(&key, "timeout = \"200ms\""));
                 return None;
             }
         };
-        Some(Self { key, after })
+        Some(Self { key, after, late })
     }
 
     fn key(&self) -> &Ident {
@@ -53,9 +64,13 @@ impl Row for Timeout {
     }
 }
 
-fn in_parentheses(key: &Ident, list: List, out: &mut Diagnostics) -> Option<After> {
+fn in_parentheses(
+    key: &Ident,
+    list: List,
+    out: &mut Diagnostics,
+) -> Option<(After, Option<(Ident, Late)>)> {
     let List { plain, entries } = list;
-    let mut after = None;
+    let (mut after, mut late) = (None, None);
     for literal in plain {
         if after.is_some() {
             out.push(diag::error(literal, "an attempt has one timeout", "remove one of the two"));
@@ -64,7 +79,12 @@ fn in_parentheses(key: &Ident, list: List, out: &mut Diagnostics) -> Option<Afte
         after = Some(After::Written(out.take(Duration::read(&literal))?));
     }
     let rest = List { plain: Vec::new(), entries };
-    for entry in rest.known(&["after"], &["isolate", "late"], out) {
+    for entry in rest.known(&["after", "late"], &["isolate"], out) {
+        if entry.key == "late" {
+            let key = entry.key.clone();
+            late = out.take(read_late(entry)).map(|read| (key, read));
+            continue;
+        }
         let repeated = after.is_some().then(|| {
             diag::error(&entry.key, "an attempt has one timeout", "remove one of the two")
         });
@@ -80,7 +100,19 @@ fn in_parentheses(key: &Ident, list: List, out: &mut Diagnostics) -> Option<Afte
     if after.is_none() && out.is_empty() {
         out.push(shape(key, "timeout = \"200ms\""));
     }
-    after
+    Some((after?, late))
+}
+
+fn read_late(entry: Entry) -> syn::Result<Late> {
+    const WORDS: [&str; 2] = ["keep", "timeout"];
+    const EXAMPLE: &str = "late = timeout";
+    let expr = entry.expr(EXAMPLE)?;
+    let written = word(&expr, EXAMPLE)?;
+    match written.to_string().as_str() {
+        "keep" => Ok(Late::Keep),
+        "timeout" => Ok(Late::Timeout),
+        _ => Err(unknown_word(written, "treatment of what is late", &WORDS)),
+    }
 }
 
 fn is_literal(expr: &Expr) -> bool {

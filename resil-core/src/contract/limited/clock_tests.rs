@@ -102,9 +102,15 @@ fn t03_the_body_is_dropped_before_anybody_hears_of_its_end() {
         fn deadline_span(&self) -> Nanos {
             Nanos::MAX
         }
+        fn name(&self, _by: Limit) -> &'static str {
+            "f"
+        }
         fn ended(&self, _by: Limit) -> Rejected {
             assert_eq!(self.0.get(), 1, "already dropped");
             Rejected::new(Reason::TimedOut, "f")
+        }
+        fn late(&self, _by: Limit) {
+            unreachable!("async")
         }
     }
     let (clock, drops) = (pause(), Cell::new(0));

@@ -34,21 +34,21 @@ pub(super) fn unwatched<L: Limits, F: Future>(limits: L, body: F) -> Limited<'st
 
 /// Limits as wanted, which write down how they ended.
 #[derive(Clone, Copy)]
-pub(super) struct Given<'a> {
-    pub(super) span: Option<Nanos>,
-    pub(super) at: Deadline,
-    pub(super) name: &'static str,
-    pub(super) log: &'a RefCell<Vec<(&'static str, Limit)>>,
+pub(in crate::contract) struct Given<'a> {
+    pub(in crate::contract) span: Option<Nanos>,
+    pub(in crate::contract) at: Deadline,
+    pub(in crate::contract) name: &'static str,
+    pub(in crate::contract) log: &'a RefCell<Vec<(&'static str, Limit)>>,
 }
 
-pub(super) type Ends = RefCell<Vec<(&'static str, Limit)>>;
+pub(in crate::contract) type Ends = RefCell<Vec<(&'static str, Limit)>>;
 
-pub(super) fn timeout<'a>(name: &'static str, ms: u64, log: &'a Ends) -> Given<'a> {
+pub(in crate::contract) fn timeout<'a>(name: &'static str, ms: u64, log: &'a Ends) -> Given<'a> {
     Given { span: Some(Nanos::from_ms(ms)), at: Deadline::NEVER, name, log }
 }
 
 #[cfg(feature = "test-util")]
-pub(super) fn deadline<'a>(name: &'static str, ms: u64, log: &'a Ends) -> Given<'a> {
+pub(in crate::contract) fn deadline<'a>(name: &'static str, ms: u64, log: &'a Ends) -> Given<'a> {
     Given { span: None, at: Deadline::at_instant(now().plus(Nanos::from_ms(ms))), name, log }
 }
 
@@ -65,6 +65,10 @@ impl Limits for Given<'_> {
         Nanos::from_ms(100)
     }
 
+    fn name(&self, _by: Limit) -> &'static str {
+        self.name
+    }
+
     fn ended(&self, by: Limit) -> Rejected {
         self.log.borrow_mut().push((self.name, by));
         let reason = match by {
@@ -73,15 +77,19 @@ impl Limits for Given<'_> {
         };
         Rejected::new(reason, self.name)
     }
+
+    fn late(&self, by: Limit) {
+        self.log.borrow_mut().push(("late", by));
+    }
 }
 
 /// A permit that remembers what it was told.
 #[derive(Default, Debug, PartialEq)]
-pub(super) struct Permit {
-    pub(super) running: bool,
-    pub(super) polls: u32,
-    pub(super) overdue: bool,
-    pub(super) begun: Option<Nanos>,
+pub(in crate::contract) struct Permit {
+    pub(in crate::contract) running: bool,
+    pub(in crate::contract) polls: u32,
+    pub(in crate::contract) overdue: bool,
+    pub(in crate::contract) begun: Option<Nanos>,
 }
 
 impl Watched for Permit {
@@ -156,8 +164,14 @@ fn a_guarded_future_is_send_where_its_body_is() {
         fn deadline_span(&self) -> Nanos {
             Nanos::MAX
         }
+        fn name(&self, _by: Limit) -> &'static str {
+            "f"
+        }
         fn ended(&self, _by: Limit) -> Rejected {
             unreachable!("nothing ends it")
+        }
+        fn late(&self, _by: Limit) {
+            unreachable!("async")
         }
     }
     let mut permit = Permit::default();
@@ -194,8 +208,14 @@ fn a_timeout_adds_forty_bytes_to_the_body() {
         fn deadline_span(&self) -> Nanos {
             Nanos::MAX
         }
+        fn name(&self, _by: Limit) -> &'static str {
+            "f"
+        }
         fn ended(&self, _by: Limit) -> Rejected {
             Rejected::new(Reason::TimedOut, "f")
+        }
+        fn late(&self, _by: Limit) {
+            unreachable!("async")
         }
     }
     let bare = || Bare { _timeout: &(), span: Nanos(1) };

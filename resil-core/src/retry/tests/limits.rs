@@ -85,11 +85,14 @@ fn r09_no_sleep_is_begun_that_would_end_past_the_deadline() {
     assert_eq!(call(&retry, &clock, Deadline::after(ms(701)), fail).1.len(), 4);
 }
 
+/// Of a deadline that was set further out.
+const CALLER: Owner = Owner { name: "caller", attempt: false };
+
 #[test]
 fn r09_the_ambient_deadline_binds_as_well() {
     let clock = pause();
     let retry = plain().max_attempts(9).build();
-    let _outer = Ambient::current().enforce(Deadline::after(ms(500)));
+    let _outer = Ambient::current().watch(Deadline::after(ms(500)), CALLER);
     assert_eq!(call(&retry, &clock, Deadline::NEVER, fail).1.len(), 3);
 }
 

@@ -5,7 +5,7 @@ use crate::cell::backoff::Backoff;
 use crate::contract::{Event, Judgement, Reason, Rejected, Stop, recorded};
 use crate::rng;
 use crate::testing::{Paused, pause};
-use crate::time::{Ambient, Deadline, sleep_blocking};
+use crate::time::{Ambient, Deadline, Owner, sleep_blocking};
 use core::time::Duration;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
