@@ -2,10 +2,13 @@
 //!
 //! Invariant: nothing here decides anything. What is rare is out of line, so that the guarded function stays small.
 
-use crate::circuit_breaker::BreakerOptions;
+mod compared;
+
+pub use compared::{bulkhead_wait, slow_call_below, wait_below, waits_below};
+
 use crate::contract::{Classify, Judgement, carries_refusal};
 use crate::retry::{Attempts, purse::Purse};
-use crate::time::{Deadline, Nanos};
+use crate::time::Deadline;
 use core::error::Error;
 use core::marker::PhantomData;
 use core::time::Duration;
@@ -64,17 +67,6 @@ impl<T: Clone> Spare<T> {
     pub fn give(&mut self, more: bool) -> T {
         let argument = if more { self.0.clone() } else { self.0.take() };
         argument.expect("given away once, to the last attempt")
-    }
-}
-
-/// Whether calls can be slow before `timeout` ends them; always, where slowness does not count or the options are not
-/// known.
-pub const fn slow_call_below(options: Option<BreakerOptions>, timeout: Duration) -> bool {
-    match options {
-        Some(BreakerOptions { slow_call, .. }) => {
-            slow_call.0 == Nanos::MAX.0 || slow_call.0 < Nanos::from_duration(timeout).0
-        }
-        None => true,
     }
 }
 
@@ -173,7 +165,6 @@ impl<F> Carry for Carried<'_, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::circuit_breaker::CircuitBreaker;
     use std::rc::Rc;
 
     #[test]
@@ -212,16 +203,5 @@ mod tests {
         assert!((&&&&Carried(&unsend)).__resil_carries_refusal());
         assert!(!(&&&&Carried(&7)).__resil_carries_refusal());
         assert!(!(&&&&Carried(&std::fmt::Error)).__resil_carries_refusal());
-    }
-
-    #[test]
-    fn a_slow_call_is_below_a_longer_timeout_only() {
-        let options =
-            CircuitBreaker::builder("test").slow_call(Duration::from_millis(200)).options();
-        assert!(slow_call_below(Some(options), Duration::from_millis(201)));
-        assert!(!slow_call_below(Some(options), Duration::from_millis(200)));
-        let without = CircuitBreaker::builder("test").options();
-        assert!(slow_call_below(Some(without), Duration::MAX));
-        assert!(slow_call_below(None, Duration::from_nanos(1)));
     }
 }

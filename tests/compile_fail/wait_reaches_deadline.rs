@@ -1,13 +1,22 @@
-//! A wait that is as long as the whole call may take.
+//! A wait that is as long as the whole call may take: written here, and of a declared policy.
 use resil::resilient;
+
+mod policies {
+    resil::registry! { bulkhead pool { max_concurrent = 8, wait = "1s" } }
+}
 
 #[resilient(deadline = "1s", rate_limiter(rate = "10/s", wait = "1s"))]
 async fn limiter() -> Result<(), std::io::Error> {
     Ok(())
 }
 
-#[resilient(deadline = "1s", bulkhead(max_concurrent = 8, wait = "2s"))]
+#[resilient(deadline = "1s", bulkhead = "pool")]
 async fn bulkhead() -> Result<(), std::io::Error> {
+    Ok(())
+}
+
+#[resilient(deadline = "1s", bulkhead = "pool", allow(wait_reaches_deadline))]
+async fn silenced() -> Result<(), std::io::Error> {
     Ok(())
 }
 
