@@ -64,3 +64,91 @@ pub mod circuit_breaker {
         );
     }
 }
+pub mod rate_limiter {
+    //! The rate limiters.
+    #[allow(non_upper_case_globals)]
+    pub static quota: ::resil::RateLimiter = {
+        use ::resil::__private::RateLimiter as __ResilRateLimiter;
+        __ResilRateLimiter::builder("quota")
+            .rate(
+                ::resil::__private::Rate::new(
+                    10,
+                    ::core::time::Duration::from_millis(250),
+                ),
+            )
+            .burst(20)
+            .wait(::core::time::Duration::from_millis(50))
+            .start(::resil::__private::Start::Empty)
+    }
+        .build();
+    ::resil::register!(quota);
+    #[doc(hidden)]
+    pub mod quota {
+        pub const OPTIONS: ::core::option::Option<::resil::__private::LimiterOptions> = ::core::option::Option::Some(
+            {
+                use ::resil::__private::RateLimiter as __ResilRateLimiter;
+                __ResilRateLimiter::builder("quota")
+                    .rate(
+                        ::resil::__private::Rate::new(
+                            10,
+                            ::core::time::Duration::from_millis(250),
+                        ),
+                    )
+                    .burst(20)
+                    .wait(::core::time::Duration::from_millis(50))
+                    .start(::resil::__private::Start::Empty)
+            }
+                .options(),
+        );
+    }
+}
+pub mod bulkhead {
+    //! The bulkheads.
+    #[allow(non_upper_case_globals)]
+    pub static pool: ::resil::Bulkhead = {
+        use ::resil::__private::Bulkhead as __ResilBulkhead;
+        __ResilBulkhead::builder("pool")
+            .max_concurrent(64)
+            .wait(::core::time::Duration::from_millis(10))
+            .queue(32)
+    }
+        .build();
+    ::resil::register!(pool);
+    #[doc(hidden)]
+    pub mod pool {
+        pub const OPTIONS: ::core::option::Option<::resil::__private::BulkheadOptions> = ::core::option::Option::Some(
+            {
+                use ::resil::__private::Bulkhead as __ResilBulkhead;
+                __ResilBulkhead::builder("pool")
+                    .max_concurrent(64)
+                    .wait(::core::time::Duration::from_millis(10))
+                    .queue(32)
+            }
+                .options(),
+        );
+    }
+}
+pub mod retry_budget {
+    //! The retry budgets.
+    #[allow(non_upper_case_globals)]
+    pub static budget: ::resil::RetryBudget = {
+        use ::resil::__private::RetryBudget as __ResilRetryBudget;
+        __ResilRetryBudget::builder("budget")
+            .ratio(::resil::__private::Ratio::percent(20))
+            .min_per_sec(10)
+    }
+        .build();
+    ::resil::register!(budget);
+    #[doc(hidden)]
+    pub mod budget {
+        pub const OPTIONS: ::core::option::Option<::resil::__private::BudgetOptions> = ::core::option::Option::Some(
+            {
+                use ::resil::__private::RetryBudget as __ResilRetryBudget;
+                __ResilRetryBudget::builder("budget")
+                    .ratio(::resil::__private::Ratio::percent(20))
+                    .min_per_sec(10)
+            }
+                .options(),
+        );
+    }
+}

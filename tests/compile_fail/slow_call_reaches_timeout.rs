@@ -12,6 +12,11 @@ async fn inline() -> Result<(), std::io::Error> {
     Ok(())
 }
 
+#[resilient(circuit_breaker(slow_call = "300ms"), timeout = "200ms")]
+fn sync() -> Result<(), std::io::Error> {
+    Ok(())
+}
+
 #[resilient(circuit_breaker = "gateway", timeout = "200ms")]
 async fn named() -> Result<(), std::io::Error> {
     Ok(())
