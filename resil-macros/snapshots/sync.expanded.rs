@@ -93,7 +93,7 @@ fn stack(conn: &mut Conn) -> Result<u32, PayError> {
         ::core::assert!(
             ::resil::__private::slow_call_below(__resil_circuit_breaker,
             ::core::time::Duration::from_millis(200)),
-            "a call of `gateway` that is slow has failed already: `timeout` is shorter than `slow_call`\nhelp: a `timeout` above the `slow_call` of `gateway`, or `allow(slow_call_reaches_timeout)`"
+            "a call of `gateway` that is slow has failed already: `timeout` comes no later than `slow_call`\nhelp: a `timeout` above the `slow_call` of `gateway`, or `allow(slow_call_reaches_timeout)`"
         );
     };
     static __RESIL_DEADLINE: ::resil::__private::DeadlineLimit = ::resil::__private::DeadlineLimit::builder(

@@ -71,18 +71,33 @@ pub const TEST_UTIL: bool = cfg!(feature = "test-util");
 /// Declares the policies that functions share: one `static` each, in a module named after its kind.
 ///
 /// By convention in `src/policies.rs`, where `#[resilient(circuit_breaker = "gateway")]` looks for
-/// `crate::policies::circuit_breaker::gateway`. Options are those of the attribute; doc comments go onto the statics.
+/// `crate::policies::circuit_breaker::gateway`. Options are [those of the attribute](macro@resilient#options); doc comments
+/// and `#[cfg]` go onto the statics.
+///
+/// | kind | example | named by |
+/// |---|---|---|
+/// | `circuit_breaker` | `{ window = 100, failure_rate = "50%", open_for = "10s" }` | `circuit_breaker = "gateway"` |
+/// | `rate_limiter` | `{ rate = "100/s", burst = 20 }` | `rate_limiter = "quota"` |
+/// | `bulkhead` | `{ max_concurrent = 64, wait = "10ms" }` | `bulkhead = "pool"` |
+/// | `retry_budget` | `{ ratio = "20%", min_per_sec = 10 }` | `retry(budget = "budget")` |
+///
+/// Everything is built at compile time: a bad value is an error at the value.
 ///
 /// # Examples
 /// ```
 /// mod policies {
 ///     resil::registry! {
-///         /// Everything that talks to the gateway shares this breaker.
+///         /// Everything that talks to the payment gateway shares this breaker.
 ///         circuit_breaker gateway { window = 100, failure_rate = "50%", open_for = "10s" }
+///         /// As many connections as the gateway takes from us.
+///         bulkhead pool { max_concurrent = 64, wait = "10ms" }
 ///     }
 /// }
 ///
 /// assert_eq!(policies::circuit_breaker::gateway.name(), "gateway");
+/// let place = policies::bulkhead::pool.acquire()?;
+/// # drop(place);
+/// # Ok::<(), resil::Rejected>(())
 /// ```
 #[macro_export]
 macro_rules! registry {

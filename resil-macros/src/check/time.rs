@@ -56,7 +56,9 @@ pub(super) fn never_slow(plan: &Plan, calls: &str) -> String {
     if plan.is_async() {
         format!("no {calls} is ever slow: `timeout` ends it before `slow_call` is reached")
     } else {
-        format!("a {calls} that is slow has failed already: `timeout` comes no later than `slow_call`")
+        format!(
+            "a {calls} that is slow has failed already: `timeout` comes no later than `slow_call`"
+        )
     }
 }
 

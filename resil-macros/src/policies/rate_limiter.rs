@@ -9,6 +9,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::{Expr, ExprLit, ExprUnary, Lit, LitInt, Meta, UnOp};
 
+/// Beyond that a limit is so scattered that it is none.
+const SHARDS: std::ops::RangeInclusive<u32> = 1..=8;
+
 /// A function's rate limiter.
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
@@ -88,13 +91,17 @@ impl RateLimiter {
 
     /// Of a named limiter the compiler is asked.
     fn cost_over_burst(&self) -> syn::Result<()> {
-        let burst = self.source.inline().and_then(LimiterSettings::cells_at_once);
-        match (self.written_cost(), burst) {
-            (Some(cost), Some(burst)) if u64::from(cost.value) > burst => Err(diag::error(
-                cost,
-                format!("this call never passes: at most {burst} cells pass at once"),
-                format!("a `cost` of {burst} or less, or `burst = {}` or more", cost.value),
-            )),
+        let settings = self.source.inline();
+        let most = settings.and_then(LimiterSettings::cells_at_once);
+        match (self.written_cost(), most, settings) {
+            (Some(cost), Some(most), Some(settings)) if u64::from(cost.value) > most => {
+                let burst = u64::from(cost.value) * u64::from(settings.parts());
+                Err(diag::error(
+                    cost,
+                    format!("this call never passes: at most {most} cells pass at once"),
+                    format!("a `cost` of {most} or less, or `burst = {burst}` or more"),
+                ))
+            }
             _ => Ok(()),
         }
     }
@@ -147,8 +154,13 @@ impl Settings for LimiterSettings {
 
     fn check(&self, key: &Ident, rules: &mut Rules<'_>) {
         rules.must(self.limiter_needs_rate(key));
-        for (count, name) in [(self.burst, "burst"), (self.shards, "shards")] {
-            rules.must(count.map_or(Ok(()), |count| count.within(name, 1..=u32::MAX)));
+        let counts = [(self.burst, "burst", 1..=u32::MAX), (self.shards, "shards", SHARDS)];
+        for (count, name, range) in counts {
+            rules.must(count.map_or(Ok(()), |count| count.within(name, range)));
+        }
+        if !self.incomplete {
+            rules.must(self.burst_in_equal_shards());
+            rules.must(self.burst_takes_years());
         }
     }
 
@@ -179,10 +191,45 @@ impl LimiterSettings {
         ))
     }
 
-    /// How many cells may pass at once, as far as it is written.
+    fn burst_in_equal_shards(&self) -> syn::Result<()> {
+        let (Some(burst), Some(shards)) = (self.burst, self.shards) else { return Ok(()) };
+        if !SHARDS.contains(&shards.value) || burst.value.is_multiple_of(shards.value) {
+            return Ok(());
+        }
+        let (burst_is, shards) = (burst.value, shards.value);
+        let more = u64::from(burst_is.div_ceil(shards)) * u64::from(shards);
+        Err(diag::error(
+            burst,
+            format!("a `burst` of {burst_is} cannot be divided into {shards} equal `shards`"),
+            format!("`burst = {more}`, or other `shards`"),
+        ))
+    }
+
+    /// What comes in so slowly hardly comes in at all.
+    fn burst_takes_years(&self) -> syn::Result<()> {
+        let (Some(burst), Some(rate)) = (self.burst, self.rate) else { return Ok(()) };
+        let most =
+            u128::from(rate.permits) * u128::from(Rate::LONGEST_NS) / u128::from(rate.per_ns);
+        if u128::from(burst.value) <= most {
+            return Ok(());
+        }
+        Err(diag::error(
+            burst,
+            "a `burst` of so many comes in over more than ten years",
+            format!("`burst = {most}` or less, or a higher `rate`"),
+        ))
+    }
+
+    fn parts(&self) -> u32 {
+        self.shards.map_or(1, |shards| shards.value.max(1))
+    }
+
+    /// How many cells may pass at once, as far as it is written: what one shard holds.
     fn cells_at_once(&self) -> Option<u64> {
-        let burst = self.burst.map(|burst| u64::from(burst.value));
-        burst.or(self.rate.map(|rate| rate.permits)).filter(|burst| *burst > 0)
+        let parts = u64::from(self.parts());
+        let of_rate = |rate: Rate| (rate.permits / parts).max(1);
+        let of_burst = |burst: Count| u64::from(burst.value) / parts;
+        self.burst.map(of_burst).or(self.rate.map(of_rate)).filter(|most| *most > 0)
     }
 }
 
