@@ -28,8 +28,123 @@ impl Watched for () {
     fn overdue(&mut self) {}
 }
 
+/// Whose permit lies elsewhere.
+impl<W: Watched> Watched for &mut W {
+    #[inline]
+    fn running(&mut self, running: bool) {
+        (**self).running(running);
+    }
+
+    #[inline]
+    fn overdue(&mut self) {
+        (**self).overdue();
+    }
+
+    #[inline]
+    fn begun(&self) -> Option<Nanos> {
+        (**self).begun()
+    }
+}
+
+/// The reading that a gate took when it admitted the attempt.
+#[derive(Clone, Copy, Debug)]
+pub struct Begun(pub Nanos);
+
+impl Watched for Begun {
+    #[inline]
+    fn running(&mut self, _running: bool) {}
+
+    #[inline]
+    fn overdue(&mut self) {}
+
+    #[inline]
+    fn begun(&self) -> Option<Nanos> {
+        Some(self.0)
+    }
+}
+
+/// A reading that one gate took, and the permit of another.
+impl<W: Watched> Watched for (Begun, W) {
+    #[inline]
+    fn running(&mut self, running: bool) {
+        self.1.running(running);
+    }
+
+    #[inline]
+    fn overdue(&mut self) {
+        self.1.overdue();
+    }
+
+    #[inline]
+    fn begun(&self) -> Option<Nanos> {
+        self.0.begun()
+    }
+}
+
+/// A permit that was given for all attempts of a call: when it began says nothing about this one.
+#[derive(Debug)]
+pub struct Around<W>(pub W);
+
+impl<W: Watched> Watched for Around<W> {
+    #[inline]
+    fn running(&mut self, running: bool) {
+        self.0.running(running);
+    }
+
+    #[inline]
+    fn overdue(&mut self) {
+        self.0.overdue();
+    }
+}
+
 /// A permit that no policy gave.
 pub(crate) fn nobody() -> &'static mut () {
     // Of no size: nothing is allocated, and so nothing is leaked.
     Box::leak(Box::new(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What it was told.
+    #[derive(Default)]
+    struct Told {
+        running: Vec<bool>,
+        overdue: bool,
+    }
+
+    impl Watched for Told {
+        fn running(&mut self, running: bool) {
+            self.running.push(running);
+        }
+
+        fn overdue(&mut self) {
+            self.overdue = true;
+        }
+
+        fn begun(&self) -> Option<Nanos> {
+            Some(Nanos::from_ms(1))
+        }
+    }
+
+    fn tell(mut watched: impl Watched) -> Option<Nanos> {
+        watched.running(true);
+        watched.running(false);
+        watched.overdue();
+        watched.begun()
+    }
+
+    #[test]
+    fn t01_the_reading_of_the_last_gate_counts_and_that_of_an_earlier_attempt_does_not() {
+        let mut told = [Told::default(), Told::default(), Told::default()];
+        let [one, shared, around] = &mut told;
+        assert_eq!(tell(one), Some(Nanos::from_ms(1)));
+        assert_eq!(tell((Begun(Nanos::from_ms(2)), shared)), Some(Nanos::from_ms(2)));
+        assert_eq!(tell(Around(around)), None);
+        assert_eq!(tell(Begun(Nanos::from_ms(3))), Some(Nanos::from_ms(3)));
+        for told in told {
+            assert_eq!((told.running, told.overdue), (vec![true, false], true));
+        }
+    }
 }
