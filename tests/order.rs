@@ -111,3 +111,24 @@ worlds! {
         assert_eq!(counts(Kind::CircuitBreaker, NAME), [("failure", 1)]);
     }
 }
+
+worlds! {
+    to05_a_breaker_around_all_attempts_shortens_no_timeout:
+    async [
+        retry(max = 3, backoff = constant("50ms"), jitter = none),
+        circuit_breaker(slow_call = "10s"),
+        timeout = "100ms",
+        order = [circuit_breaker, retry, timeout],
+        allow(slow_call_reaches_timeout),
+    ]
+    (calls: &Calls) -> Result<u32, Fault> { calls.begin(); pending().await }
+    |world| {
+        // Once it has failed, the breaker looks at the clock.
+        for _ in 0..2 {
+            let calls = Calls::new(&world);
+            let (begun, refused) = (world.ms(), call(&calls).await.unwrap_err().refusal());
+            assert_eq!(refused.map(|refused| refused.reason()), Some(Reason::TimedOut));
+            assert_eq!(calls.begun(), [0, 150, 300].map(|at| begun + at));
+        }
+    }
+}

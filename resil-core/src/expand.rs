@@ -35,17 +35,23 @@ pub fn release<R>(held: &mut Option<R>) {
 }
 
 /// The newest outcome, if `deadline` has passed before the next attempt begins: the call ends with it.
-#[cold]
+#[inline]
 pub fn overdue<R, P: Purse>(
     held: &mut Option<R>,
     attempts: &mut Attempts<'_, P>,
     deadline: Deadline,
 ) -> Option<R> {
-    if held.is_none() || !deadline.is_expired() {
-        return None;
+    if held.is_some() && is_over(attempts, deadline) { held.take() } else { None }
+}
+
+#[cold]
+#[inline(never)]
+fn is_over<P: Purse>(attempts: &mut Attempts<'_, P>, deadline: Deadline) -> bool {
+    let over = deadline.is_expired();
+    if over {
+        attempts.out_of_time();
     }
-    attempts.out_of_time();
-    held.take()
+    over
 }
 
 /// An argument that each attempt gets a copy of, and the last one itself.

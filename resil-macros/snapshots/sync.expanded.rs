@@ -120,86 +120,95 @@ fn stack(conn: &mut Conn) -> Result<u32, PayError> {
     let mut __resil_held = ::core::option::Option::None;
     let __resil_outcome = '__resil_attempts: loop {
         let __resil_wait = '__resil_attempt: {
-            let mut __resil_circuit_breaker = match ::resil::CircuitBreaker::acquire(
-                &crate::policies::circuit_breaker::gateway,
-            ) {
-                ::core::result::Result::Ok(__resil_permit) => __resil_permit,
-                ::core::result::Result::Err(__resil_rejected) => {
-                    match ::resil::__private::Attempts::refused(
-                        &mut __resil_attempts,
-                        __resil_rejected,
-                        ::resil::__private::Limits::deadline(&__resil_deadline),
-                    ) {
-                        ::core::option::Option::Some(__resil_wait) => {
-                            break '__resil_attempt __resil_wait;
-                        }
-                        ::core::option::Option::None => {
-                            match __resil_held {
-                                ::core::option::Option::Some(__resil_outcome) => {
-                                    break '__resil_attempts __resil_outcome;
-                                }
-                                ::core::option::Option::None => {
-                                    return <Result<
-                                        u32,
-                                        PayError,
-                                    > as ::resil::__private::FromRejected>::__resil_reject(
-                                        __resil_rejected,
-                                    );
-                                }
+            let __resil_rejected = '__resil_refused: {
+                let mut __resil_circuit_breaker = match ::resil::CircuitBreaker::acquire(
+                    &crate::policies::circuit_breaker::gateway,
+                ) {
+                    ::core::result::Result::Ok(__resil_permit) => __resil_permit,
+                    ::core::result::Result::Err(__resil_rejected) => {
+                        break '__resil_refused __resil_rejected;
+                    }
+                };
+                ::resil::__private::release(&mut __resil_held);
+                let conn = &mut *conn;
+                let __resil_timed = ::resil::__private::call_limited(
+                    &mut __resil_circuit_breaker,
+                    (
+                        ::resil::__private::Timeout::limit(&__RESIL_TIMEOUT),
+                        &__resil_deadline,
+                    ),
+                    || -> Result<u32, PayError> { conn.count() },
+                );
+                let (__resil_outcome, __resil_late) = {
+                    use ::resil::__private::TimedAs as _;
+                    __resil_timed.__resil_keep()
+                };
+                let __resil_judgement = match &__resil_outcome {
+                    ::core::result::Result::Ok(_) if __resil_late => {
+                        ::resil::__private::Judgement::FAILURE
+                    }
+                    ::core::result::Result::Ok(__resil_outcome) => {
+                        use ::resil::__private::Judge as _;
+                        (&&&&&&::resil::__private::Probe(__resil_outcome))
+                            .__resil_judge()
+                    }
+                    ::core::result::Result::Err(__resil_rejected) => {
+                        ::resil::__private::Attempts::judge(
+                            &__resil_attempts,
+                            __resil_rejected,
+                        )
+                    }
+                };
+                let __resil_verdict = match &__resil_outcome {
+                    ::core::result::Result::Ok(__resil_outcome) if !__resil_late => {
+                        match __resil_outcome {
+                            Ok(0) => {
+                                ::resil::__private::Judgement::fail(__resil_judgement)
                             }
+                            _ => __resil_judgement,
                         }
                     }
-                }
-            };
-            ::resil::__private::release(&mut __resil_held);
-            let conn = &mut *conn;
-            let __resil_timed = ::resil::__private::call_limited(
-                &mut __resil_circuit_breaker,
-                (
-                    ::resil::__private::Timeout::limit(&__RESIL_TIMEOUT),
-                    &__resil_deadline,
-                ),
-                || -> Result<u32, PayError> { conn.count() },
-            );
-            let (__resil_outcome, __resil_late) = {
-                use ::resil::__private::TimedAs as _;
-                __resil_timed.__resil_keep()
-            };
-            let __resil_judgement = match &__resil_outcome {
-                ::core::result::Result::Ok(_) if __resil_late => {
-                    ::resil::__private::Judgement::FAILURE
-                }
-                ::core::result::Result::Ok(__resil_outcome) => {
-                    use ::resil::__private::Judge as _;
-                    (&&&&&&::resil::__private::Probe(__resil_outcome)).__resil_judge()
-                }
-                ::core::result::Result::Err(__resil_rejected) => {
-                    ::resil::__private::Attempts::judge(
-                        &__resil_attempts,
-                        __resil_rejected,
-                    )
-                }
-            };
-            let __resil_verdict = match &__resil_outcome {
-                ::core::result::Result::Ok(__resil_outcome) if !__resil_late => {
-                    match __resil_outcome {
-                        Ok(0) => ::resil::__private::Judgement::fail(__resil_judgement),
-                        _ => __resil_judgement,
+                    _ => __resil_judgement,
+                };
+                ::resil::__private::Permit::settle(
+                    __resil_circuit_breaker,
+                    __resil_verdict,
+                );
+                match ::resil::__private::Attempts::next(
+                    &mut __resil_attempts,
+                    __resil_judgement,
+                    ::resil::__private::Limits::deadline(&__resil_deadline),
+                ) {
+                    ::core::option::Option::Some(__resil_wait) => {
+                        __resil_held = ::core::option::Option::Some(__resil_outcome);
+                        break '__resil_attempt __resil_wait;
+                    }
+                    ::core::option::Option::None => {
+                        break '__resil_attempts __resil_outcome;
                     }
                 }
-                _ => __resil_judgement,
             };
-            ::resil::__private::Permit::settle(__resil_circuit_breaker, __resil_verdict);
-            match ::resil::__private::Attempts::next(
+            match ::resil::__private::Attempts::refused(
                 &mut __resil_attempts,
-                __resil_judgement,
+                __resil_rejected,
                 ::resil::__private::Limits::deadline(&__resil_deadline),
             ) {
-                ::core::option::Option::Some(__resil_wait) => {
-                    __resil_held = ::core::option::Option::Some(__resil_outcome);
-                    __resil_wait
+                ::core::option::Option::Some(__resil_wait) => __resil_wait,
+                ::core::option::Option::None => {
+                    match __resil_held {
+                        ::core::option::Option::Some(__resil_outcome) => {
+                            break '__resil_attempts __resil_outcome;
+                        }
+                        ::core::option::Option::None => {
+                            return <Result<
+                                u32,
+                                PayError,
+                            > as ::resil::__private::FromRejected>::__resil_reject(
+                                __resil_rejected,
+                            );
+                        }
+                    }
                 }
-                ::core::option::Option::None => break '__resil_attempts __resil_outcome,
             }
         };
         ::resil::__private::sleep_blocking(__resil_wait);

@@ -2,10 +2,14 @@
 //!
 //! Invariant: nothing is refused here. A plan may be nonsense; whether it is, `check` says.
 
+mod gates;
+
+pub(crate) use gates::{Gate, GateKind, Gates};
+
 use crate::args::Args;
 use crate::policies::fallback::{Answers, Fallback};
 use crate::policies::timeout::Late;
-use crate::policies::{CircuitBreaker, Policies, Retry, Row, Shared, Source};
+use crate::policies::{BudgetSettings, Policies, Retry, Settings, Shared};
 use crate::target::{Binding, BindingKind, Target, Traits, bindings, peel};
 use crate::values::Pattern;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -22,7 +26,10 @@ pub(crate) struct Plan {
     pub(crate) name: TokenStream,
     /// The return type with `_` for every `impl Trait`.
     pub(crate) returns: TokenStream,
+    pub(crate) gates: Gates,
     pub(crate) breaker: Option<Breaker>,
+    /// The path of the budget that pays for further attempts.
+    pub(crate) budget: Option<Path>,
     /// What the patterns of the whole function say, the first match first.
     pub(crate) verdicts: Verdicts,
     /// What travels from an attempt to the end of the function.
@@ -35,10 +42,8 @@ pub(crate) struct Plan {
     pub(crate) arguments: Arguments,
 }
 
-/// The breaker of a function.
+/// What a breaker has beyond other gates.
 pub(crate) struct Breaker {
-    /// The path of its `static`.
-    pub(crate) path: Path,
     /// One admission for all attempts, instead of one each.
     pub(crate) outside: bool,
     /// What its own patterns say.
@@ -94,9 +99,12 @@ impl Plan {
             retry.default_on_timeout(false);
         }
         let policies = &args.policies;
-        let breaker = Breaker::new(&args);
-        let gated = breaker.as_ref().is_some_and(|breaker| !breaker.outside);
-        let holds = policies.retry.is_some() && (gated || policies.deadline.is_some());
+        let gates = Gates::new(&args);
+        let breaker = Breaker::new(&args, &gates);
+        let budget = policies.retry.as_ref().and_then(|retry| retry.budget.as_ref());
+        let budget = budget.map(|budget| shared_path(&args, BudgetSettings::KIND, &budget.source));
+        let holds =
+            policies.retry.is_some() && (!gates.each.is_empty() || policies.deadline.is_some());
         let chosen = args.failure.is_some()
             || policies.retry.as_ref().is_none_or(|retry| retry.on.is_some())
             || retries_timeouts(policies, &target);
@@ -111,7 +119,9 @@ impl Plan {
             target,
             name,
             returns,
+            gates,
             breaker,
+            budget,
             verdicts,
             carrier,
             holds,
@@ -155,6 +165,17 @@ impl Plan {
         !self.is_async() && self.is_limited() && !ended
     }
 
+    /// Whether the attempt's time begins at a reading of the clock that a gate took.
+    pub(crate) fn begins_at_a_gate(&self) -> bool {
+        self.is_limited() && !self.gates.each.is_empty() && self.gates.reads_the_clock()
+    }
+
+    /// Whether a gate refuses the whole call, rather than an attempt.
+    pub(crate) fn gates_the_call(&self) -> bool {
+        !self.gates.around.is_empty()
+            || (self.args.policies.retry.is_none() && !self.gates.each.is_empty())
+    }
+
     /// Whether anybody wants to know how an attempt went.
     pub(crate) fn is_judged(&self) -> bool {
         self.args.policies.retry.is_some()
@@ -191,20 +212,10 @@ pub(crate) fn retries_timeouts(policies: &Policies, target: &Target) -> bool {
 }
 
 impl Breaker {
-    fn new(args: &Args) -> Option<Self> {
+    fn new(args: &Args, gates: &Gates) -> Option<Self> {
         let policies = &args.policies;
         let breaker = policies.circuit_breaker.as_ref()?;
-        let path = match &breaker.source {
-            Source::Shared(shared) => shared_path(args, CircuitBreaker::KEY, shared),
-            Source::Inline(_) => static_name(breaker.key()).into(),
-        };
-        let order = args.order.as_ref().map(|(_, order)| &order[..]).unwrap_or_default();
-        let position = |key: &str| order.iter().position(|policy| policy == key);
-        let outside = policies.retry.is_some()
-            && matches!(
-                (position("circuit_breaker"), position("retry")),
-                (Some(breaker), Some(retry)) if breaker < retry
-            );
+        let outside = gates.around.iter().any(|gate| gate.kind == GateKind::CircuitBreaker);
         let verdicts = Verdicts {
             arms: [(&breaker.ignore, "ignore"), (&breaker.failure, "fail")]
                 .into_iter()
@@ -212,7 +223,7 @@ impl Breaker {
                 .collect(),
             otherwise: None,
         };
-        Some(Self { path, outside, verdicts })
+        Some(Self { outside, verdicts })
     }
 }
 

@@ -142,9 +142,9 @@ impl<'a> Future for Entering<'a> {
         let bulkhead = self.bulkhead;
         let begins = self.waiter.place() == Place::Out;
         if begins && bulkhead.pass() {
-            return Poll::Ready(Ok(Slot::new(bulkhead)));
+            return Poll::Ready(Ok(Slot::new(bulkhead, false)));
         }
-        self.wait(cx).map_ok(|()| Slot::new(bulkhead))
+        self.wait(cx).map_ok(|()| Slot::new(bulkhead, true))
     }
 }
 

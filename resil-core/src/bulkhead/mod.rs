@@ -117,7 +117,7 @@ impl Bulkhead {
     /// One read-modify-write and one addition on this thread's own line; a refusal reads only. Nothing is allocated.
     #[inline]
     pub fn acquire(&self) -> Result<Slot<'_>, Rejected> {
-        if self.pass() { Ok(Slot::new(self)) } else { Err(self.refuse(REFUSED)) }
+        if self.pass() { Ok(Slot::new(self, false)) } else { Err(self.refuse(REFUSED)) }
     }
 
     /// Takes a place, or waits for one; blocks this thread meanwhile. It waits for at most `wait`, and not beyond the ambient
@@ -159,10 +159,11 @@ impl Bulkhead {
     /// As there.
     #[inline]
     pub fn enter(&self, deadline: Deadline) -> Result<Slot<'_>, Rejected> {
-        if !self.pass() {
+        let waits = !self.pass();
+        if waits {
             self.wait_blocking(deadline)?;
         }
-        Ok(Slot::new(self))
+        Ok(Slot::new(self, waits))
     }
 
     /// As [`acquire_async`](Self::acquire_async), and not beyond `deadline` either.

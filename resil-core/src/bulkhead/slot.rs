@@ -1,6 +1,7 @@
 //! The place of one call inside a bulkhead.
 
 use super::Bulkhead;
+use crate::time::{self, Nanos};
 use core::fmt;
 
 /// A call that was admitted by a [`Bulkhead`]: it is inside until this is dropped.
@@ -13,12 +14,23 @@ use core::fmt;
 #[must_use = "a slot that is dropped at once guards nothing"]
 pub struct Slot<'a> {
     bulkhead: &'a Bulkhead,
+    /// It was not free at once.
+    waited: bool,
 }
 
 impl<'a> Slot<'a> {
     #[inline]
-    pub(super) fn new(bulkhead: &'a Bulkhead) -> Self {
-        Self { bulkhead }
+    pub(super) fn new(bulkhead: &'a Bulkhead, waited: bool) -> Self {
+        Self { bulkhead, waited }
+    }
+
+    /// When the call begins, if the clock was read before it came here: then, unless it has waited for this place.
+    ///
+    /// # Cost
+    /// None without a wait; after one, a clock reading.
+    #[inline]
+    pub fn begun(&self, reading: Nanos) -> Nanos {
+        if self.waited { time::now() } else { reading }
     }
 }
 

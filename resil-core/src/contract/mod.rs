@@ -37,5 +37,5 @@ pub(crate) use recorded::recorded;
 pub use rejected::{Reason, Rejected};
 pub use timed::{Timed, TimedAs, call_limited};
 pub use verdict::{Judgement, Verdict};
-pub use watch::{Around, Begun, Watched};
 pub(crate) use watch::nobody;
+pub use watch::{Around, Begun, Watched};

@@ -1,7 +1,7 @@
 //! Rules about `order`.
 
 use crate::diag::{self, Diagnostics};
-use crate::policies::{Bulkhead, CircuitBreaker, Policies, RateLimiter, Retry, Row};
+use crate::policies::Policies;
 use proc_macro2::Ident;
 
 pub(super) fn repeated_in_order(order: Option<&(Ident, Vec<Ident>)>) -> syn::Result<()> {
@@ -18,7 +18,7 @@ pub(super) fn repeated_in_order(order: Option<&(Ident, Vec<Ident>)>) -> syn::Res
     Ok(())
 }
 
-/// The order names exactly the policies that are there, and is one that this version can build.
+/// The order names exactly the policies that are there, and leaves those where they are that stand at its ends.
 pub(super) fn order_names_the_policies(
     policies: &Policies,
     key: &Ident,
@@ -37,7 +37,7 @@ pub(super) fn order_names_the_policies(
     }
     for missing in present.iter().filter(|key| !order.contains(key)) {
         let wrong = format!("`order` does not say where `{missing}` goes");
-        errors.push(diag::error(key, wrong, format!("`{}`", default_order(policies))));
+        errors.push(diag::error(key, wrong, format!("`{}`", listed(&present))));
     }
     if !errors.is_empty() {
         return errors.finish(None);
@@ -45,37 +45,40 @@ pub(super) fn order_names_the_policies(
     if order.len() > present.len() {
         return Ok(()); // `repeated_in_order` speaks of it
     }
-    order_not_available(policies, order)
+    order_keeps_the_ends(order)
 }
 
-/// `retry` and what refuses calls may change places; what limits a call or answers for it may not.
-const MOVABLE: [&str; 4] = [Retry::KEY, CircuitBreaker::KEY, RateLimiter::KEY, Bulkhead::KEY];
-
-fn order_not_available(policies: &Policies, order: &[Ident]) -> syn::Result<()> {
-    let is_movable = |name: &Ident| MOVABLE.iter().any(|movable| name == movable);
-    let differs = |(written, standard): &(&Ident, &Ident)| {
-        written != standard && !(is_movable(written) && is_movable(standard))
-    };
-    match order.iter().zip(policies.keys()).find(differs) {
-        None => Ok(()),
-        Some((at, _)) => {
-            let present = policies.keys();
-            let movable = MOVABLE.into_iter().filter(|name| present.iter().any(|key| *key == name));
-            let movable: Vec<_> = movable.collect();
-            let also = match movable.len() {
-                0 | 1 => String::new(),
-                _ => format!("; {} may change places", diag::listed(movable)),
-            };
-            Err(diag::error(
-                at,
-                "this order is not available in this version",
-                format!("`{}`{also}", default_order(policies)),
-            ))
+/// What is about the whole call stands outside of what is about an attempt, and between them all else is free.
+fn order_keeps_the_ends(order: &[Ident]) -> syn::Result<()> {
+    let mut kept: Vec<_> = order.iter().collect();
+    kept.sort_by_key(|name| end(name).map_or(MIDDLE, |(place, _)| place));
+    for (name, kept_there) in order.iter().zip(&kept) {
+        if let Some((_, why)) = end(name).filter(|_| name != *kept_there) {
+            return Err(diag::error(name, why, format!("`{}`", listed(&kept))));
         }
+    }
+    Ok(())
+}
+
+/// The place of all that may stand in any order.
+const MIDDLE: u8 = 2;
+
+/// Where this one stands, and why, if that is at one of the ends.
+fn end(name: &Ident) -> Option<(u8, &'static str)> {
+    match name.to_string().as_str() {
+        "fallback" => Some((0, "`fallback` answers for the whole call: it stands outermost")),
+        "deadline" => Some((
+            1,
+            "`deadline` is the time of the whole call: only `fallback` stands outside of it",
+        )),
+        "timeout" => {
+            Some((3, "`timeout` is the time of one attempt, gates excluded: it stands innermost"))
+        }
+        _ => None,
     }
 }
 
-fn default_order(policies: &Policies) -> String {
-    let names: Vec<_> = policies.keys().iter().map(ToString::to_string).collect();
+fn listed(names: &[&Ident]) -> String {
+    let names: Vec<_> = names.iter().map(ToString::to_string).collect();
     format!("order = [{}]", names.join(", "))
 }

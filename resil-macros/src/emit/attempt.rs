@@ -59,11 +59,7 @@ pub(super) fn rebind(plan: &Plan) -> TokenStream {
 /// `let __resil_outcome = …`: what the body returned, or which limit ended it.
 pub(super) fn run(plan: &Plan) -> TokenStream {
     let returns = &plan.returns;
-    let watched = if let Some(row) = &plan.policies().circuit_breaker {
-        quote_spanned!(at(row.key())=> &mut __resil_circuit_breaker)
-    } else {
-        quote!(&mut ())
-    };
+    let watched = watched(plan);
     // Where a body may run again, a value that it moves is said to move a second time: at `retry`. Elsewhere its frame
     // is the user's own, so that clippy looks at the body as it does without us.
     let (span, frame) = match &plan.policies().retry {
@@ -115,6 +111,29 @@ fn timed(plan: &Plan, call: &TokenStream, span: Span) -> TokenStream {
         let __resil_timed = #call;
         let #pattern = { use #rt::TimedAs as _; __resil_timed.#method() };
     }
+}
+
+/// Whom the attempt tells when it runs, and who knows when it was let through.
+fn watched(plan: &Plan) -> TokenStream {
+    let permit = plan.policies().circuit_breaker.as_ref().map(|row| {
+        let span = at(row.key());
+        let permit = quote_spanned!(span=> &mut __resil_circuit_breaker);
+        let outside = plan.breaker.as_ref().is_some_and(|breaker| breaker.outside);
+        if !outside || !plan.is_limited() || plan.begins_at_a_gate() {
+            return permit;
+        }
+        let rt = plan.rt(span);
+        quote_spanned!(span=> &mut #rt::Around(#permit))
+    });
+    let Some(row) = plan.policies().rate_limiter.as_ref().filter(|_| plan.begins_at_a_gate())
+    else {
+        return permit.unwrap_or_else(|| quote!(&mut ()));
+    };
+    let span = at(row.key());
+    let rt = plan.rt(span);
+    let begun = quote_spanned!(span=> #rt::Begun(__resil_begun));
+    let watched = if let Some(permit) = permit { quote!((#begun, #permit)) } else { begun };
+    quote_spanned!(span=> &mut #watched)
 }
 
 /// The way out that nobody takes: it gives the block its type, and makes it borrow what it mentions exclusively.

@@ -59,12 +59,8 @@ fn or_answer(plan: &Plan, fallback: &Fallback, attempts: &Part) -> TokenStream {
     let Part { statements, value } = attempts;
     let (returns, span) = (&plan.returns, at(fallback.key()));
     let rt = plan.rt(span);
-    // Only a breaker outside of any loop leaves by the label.
-    let labelled = plan
-        .breaker
-        .as_ref()
-        .is_some_and(|breaker| breaker.outside || plan.policies().retry.is_none());
-    let label = labelled.then(|| quote_spanned!(span=> '__resil_call:));
+    // Only a gate outside of any loop leaves by the label.
+    let label = plan.gates_the_call().then(|| quote_spanned!(span=> '__resil_call:));
     // A block, so that nothing of the attempts outlives them while the fallback runs.
     let block = quote_spanned!(at_body(plan)=> { #statements #value });
     let arms = match &fallback.answers {
@@ -139,7 +135,7 @@ fn refused_arms(
     let only = match (timeout, rejected) {
         (None, None) => Some(None),
         _ if !plan.is_limited() => Some(rejected),
-        _ if plan.breaker.is_none() => Some(timeout),
+        _ if plan.gates.is_empty() => Some(timeout),
         _ => None,
     };
     if let Some(only) = only {

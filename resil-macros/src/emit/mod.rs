@@ -8,6 +8,7 @@
 mod asserted;
 mod attempt;
 mod finish;
+mod gates;
 mod judge;
 mod repeat;
 mod statics;
@@ -17,6 +18,7 @@ use crate::plan::{Carrier, Plan, static_name};
 use crate::policies::Row;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
+use syn::Path;
 use syn::spanned::Spanned;
 
 /// The guarded function.
@@ -47,6 +49,12 @@ fn at(key: &Ident) -> Span {
 /// The span of tokens that belong to no policy: located at the body.
 fn at_body(plan: &Plan) -> Span {
     plan.target.body.span.resolved_at(Span::mixed_site())
+}
+
+/// A reference to a `static` of the user's, at the last segment of its path: where one of the wrong type is named.
+fn reference(path: &Path) -> TokenStream {
+    let last = path.segments.last().map_or_else(Span::mixed_site, |segment| segment.ident.span());
+    quote_spanned!(last=> &#path)
 }
 
 /// The span of what is about the return type: located there, or at the name where nothing is written.
@@ -81,49 +89,14 @@ fn body(plan: &Plan) -> TokenStream {
 
 /// One attempt, for functions without retry, to the value that the carrier wants.
 fn once(plan: &Plan) -> Part {
-    let acquire = acquire(plan, &refuse(plan));
+    let each = &plan.gates.each;
+    let pass = gates::pass(plan, each, &gates::refuse(plan));
+    let admitted = gates::admitted(plan);
     let attempt = attempt::run(plan);
     let judge = judge::outcome(plan);
-    let settle = settle(plan);
-    let statements = quote!(#acquire #attempt #judge #settle);
+    let leave = gates::leave(plan, each);
+    let statements = quote!(#pass #admitted #attempt #judge #leave);
     Part { statements, value: carried(plan).unwrap_or_else(|| outcome(plan)) }
-}
-
-/// Asks the breaker, if there is one; `refused` is what becomes of `__resil_rejected`.
-fn acquire(plan: &Plan, refused: &TokenStream) -> TokenStream {
-    let (Some(breaker), Some(row)) = (&plan.breaker, &plan.policies().circuit_breaker) else {
-        return TokenStream::new();
-    };
-    let span = at(row.key());
-    let krate = plan.krate(span);
-    let path = &breaker.path;
-    // At the last segment, where a `static` of the wrong type is named.
-    let last = path.segments.last().map_or_else(Span::mixed_site, |segment| segment.ident.span());
-    let gate = quote_spanned!(last=> &#path);
-    quote_spanned! {span=>
-        let mut __resil_circuit_breaker = match #krate::CircuitBreaker::acquire(#gate) {
-            ::core::result::Result::Ok(__resil_permit) => __resil_permit,
-            ::core::result::Result::Err(__resil_rejected) => #refused,
-        };
-    }
-}
-
-/// What becomes of a refusal outside of any loop.
-fn refuse(plan: &Plan) -> TokenStream {
-    if plan.policies().fallback.is_none() {
-        let reject = finish::reject(plan);
-        return quote_spanned!(at_body(plan)=> return #reject);
-    }
-    let value = finish::rejected(plan);
-    quote_spanned!(at_body(plan)=> break '__resil_call #value)
-}
-
-/// Gives the verdict to the breaker.
-fn settle(plan: &Plan) -> TokenStream {
-    let Some(row) = &plan.policies().circuit_breaker else { return TokenStream::new() };
-    let (verdict, span) = (judge::for_breaker(plan), at(row.key()));
-    let rt = plan.rt(span);
-    quote_spanned!(span=> #rt::Permit::settle(__resil_circuit_breaker, #verdict);)
 }
 
 /// What the last block left behind.

@@ -1,9 +1,10 @@
 //! Attempts in a loop.
 //!
 //! What belongs to one attempt ends before the wait for the next one begins: nothing is held while it sleeps but the
-//! newest outcome, where a gate may still refuse the next attempt.
+//! newest outcome, where a gate may still refuse the next attempt. Gates around all attempts are asked before the first one, and
+//! left after the last.
 
-use super::{Part, acquire, at, attempt, carried, finish, judge, outcome, refuse, settle};
+use super::{Part, at, attempt, carried, finish, gates, judge, outcome, reference};
 use crate::plan::{Plan, static_name};
 use crate::policies::{Retry, Row};
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -15,26 +16,36 @@ pub(super) fn attempts(plan: &Plan, retry: &Retry) -> Part {
     let round = Round::new(plan, retry);
     let (name, span) = (static_name(retry.key()), round.span);
     let rt = plan.rt(span);
-    let start = quote_spanned!(span=> let mut __resil_attempts = #rt::Retry::start(&#name););
+    let start = if let Some(budget) = &plan.budget {
+        let budget = reference(budget);
+        quote_spanned!(span=> #rt::Retry::start_within_budget(&#name, #budget))
+    } else {
+        quote_spanned!(span=> #rt::Retry::start(&#name))
+    };
+    let start = quote_spanned!(span=> let mut __resil_attempts = #start;);
     let held = plan
         .holds
         .then(|| quote_spanned!(span=> let mut __resil_held = ::core::option::Option::None;));
     let label = round.gated.then(|| quote_spanned!(span=> '__resil_attempts:));
     let asked = ask_type(plan);
-    let start = quote!(#asked #start);
     let each = round.tokens();
-    if !round.outside {
-        let value = quote_spanned!(span=> #label loop { #each });
-        return Part { statements: quote!(#start #held), value };
+    let attempts = quote_spanned!(span=> #label loop { #each });
+    let around = &plan.gates.around;
+    if around.is_empty() {
+        return Part { statements: quote!(#asked #start #held), value: attempts };
     }
-    let acquire = acquire(plan, &refuse(plan));
-    let settle = settle(plan);
+    let pass = gates::pass(plan, around, &gates::refuse(plan));
+    let admitted = plan.gates.each.is_empty().then(|| gates::admitted(plan));
+    let over = round.over();
+    let leave = gates::leave(plan, around);
     let statements = quote_spanned! {span=>
-        #acquire
+        #pass
+        #admitted
+        #asked
         #start
         #held
-        let (__resil_outcome, __resil_verdict) = loop { #each };
-        #settle
+        let #over = #attempts;
+        #leave
     };
     Part { statements, value: outcome(plan) }
 }
@@ -61,30 +72,30 @@ struct Round<'a> {
     plan: &'a Plan,
     retry: &'a Retry,
     span: Span,
-    /// The breaker is around all attempts.
-    outside: bool,
-    /// The breaker is asked for each attempt.
+    /// Each attempt has gates to pass.
     gated: bool,
     deadline: TokenStream,
 }
 
 impl<'a> Round<'a> {
     fn new(plan: &'a Plan, retry: &'a Retry) -> Self {
-        let outside = plan.breaker.as_ref().is_some_and(|breaker| breaker.outside);
-        let gated = plan.breaker.is_some() && !outside;
-        let (span, deadline) = (at(retry.key()), deadline(plan, retry));
-        Self { plan, retry, span, outside, gated, deadline }
+        let span = at(retry.key());
+        let (gated, deadline) = (!plan.gates.each.is_empty(), gates::deadline(plan, span));
+        Self { plan, retry, span, gated, deadline }
     }
 
     fn tokens(&self) -> TokenStream {
         let (plan, span) = (self.plan, self.span);
         let rt = plan.rt(span);
-        let acquire = if self.gated { acquire(plan, &self.refused()) } else { TokenStream::new() };
-        let settle = if self.gated { settle(plan) } else { TokenStream::new() };
+        let paid = plan
+            .budget
+            .as_ref()
+            .map(|_| quote_spanned!(span=> #rt::Attempts::admitted(&mut __resil_attempts);));
         let release = plan.holds.then(|| quote_spanned!(span=> #rt::release(&mut __resil_held);));
         let rebind = attempt::rebind(plan);
         let attempt = attempt::run(plan);
         let judge = judge::outcome(plan);
+        let leave = gates::leave(plan, &plan.gates.each);
         let carry = carried(plan).map(|value| quote_spanned!(span=> let __resil_outcome = #value;));
         let (next, over) = (self.next(), self.over());
         let put_away = if plan.holds {
@@ -92,25 +103,41 @@ impl<'a> Round<'a> {
         } else {
             quote_spanned!(span=> #rt::discard(#over);)
         };
-        let leave = self.leave(&over);
-        let label = self.gated.then(|| quote_spanned!(span=> '__resil_attempt:));
-        let wait = self.wait();
-        quote_spanned! {span=>
-            let __resil_wait = #label {
-                #acquire
-                #release
-                #rebind
-                #attempt
-                #judge
-                #settle
-                #carry
-                match #next {
-                    ::core::option::Option::Some(__resil_wait) => {
-                        #put_away
-                        __resil_wait
-                    }
-                    ::core::option::Option::None => #leave,
+        let again = self.gated.then(|| quote_spanned!(span=> break '__resil_attempt));
+        let end = self.end(&over);
+        let admitted = self.gated.then(|| gates::admitted(plan));
+        let attempt = quote_spanned! {span=>
+            #release
+            #rebind
+            #admitted
+            #paid
+            #attempt
+            #judge
+            #leave
+            #carry
+            match #next {
+                ::core::option::Option::Some(__resil_wait) => {
+                    #put_away
+                    #again __resil_wait
                 }
+                ::core::option::Option::None => #end,
+            }
+        };
+        let wait = self.wait();
+        if !self.gated {
+            return quote_spanned!(span=> let __resil_wait = { #attempt }; #wait);
+        }
+        let refused = quote_spanned!(span=> break '__resil_refused __resil_rejected);
+        let pass = gates::pass(plan, &plan.gates.each, &refused);
+        let (refused, overdue) = (self.refused(), self.overdue_at_the_gates());
+        quote_spanned! {span=>
+            let __resil_wait = '__resil_attempt: {
+                let __resil_rejected = '__resil_refused: {
+                    #pass
+                    #overdue
+                    #attempt
+                };
+                #refused
             };
             #wait
         }
@@ -131,29 +158,34 @@ impl<'a> Round<'a> {
         }
     }
 
+    /// The breaker hears of the call as a whole.
+    fn votes_at_the_end(&self) -> bool {
+        self.plan.breaker.as_ref().is_some_and(|breaker| breaker.outside)
+    }
+
     /// What the loop ends with.
     fn over(&self) -> TokenStream {
-        if self.outside {
+        if self.votes_at_the_end() {
             quote_spanned!(self.span=> (__resil_outcome, __resil_verdict))
         } else {
             outcome(self.plan)
         }
     }
 
-    /// Leaves the loop, out of the block of an attempt too.
-    fn leave(&self, value: &TokenStream) -> TokenStream {
+    /// Ends the loop, out of the blocks of an attempt too.
+    fn end(&self, value: &TokenStream) -> TokenStream {
         let label = self.gated.then(|| quote_spanned!(self.span=> '__resil_attempts));
         quote_spanned!(self.span=> break #label #value)
     }
 
-    /// What becomes of a refusal by the breaker.
+    /// What becomes of `__resil_rejected`, a gate's refusal of an attempt.
     fn refused(&self) -> TokenStream {
         let (span, deadline) = (self.span, &self.deadline);
         let rt = self.plan.rt(span);
         let end = self.end_with_rejected();
         quote_spanned! {span=>
             match #rt::Attempts::refused(&mut __resil_attempts, __resil_rejected, #deadline) {
-                ::core::option::Option::Some(__resil_wait) => break '__resil_attempt __resil_wait,
+                ::core::option::Option::Some(__resil_wait) => __resil_wait,
                 ::core::option::Option::None => #end,
             }
         }
@@ -163,15 +195,18 @@ impl<'a> Round<'a> {
     fn end_with_rejected(&self) -> TokenStream {
         let (plan, span) = (self.plan, self.span);
         let rt = plan.rt(span);
-        let newest = self.leave(&outcome(plan));
+        let newest = self.end(&outcome(plan));
         let rejected = if plan.policies().fallback.is_none() {
+            let ignored = gates::ignored(plan, &plan.gates.around);
             let reject = finish::reject(plan);
-            quote_spanned!(span=> return #reject)
-        } else if self.outside {
-            let value = finish::rejected(plan);
-            self.leave(&quote_spanned!(span=> (#value, #rt::Judgement::FAILURE)))
+            quote_spanned!(span=> { #ignored return #reject })
         } else {
-            self.leave(&finish::rejected(plan))
+            let value = finish::rejected(plan);
+            if self.votes_at_the_end() {
+                self.end(&quote_spanned!(span=> (#value, #rt::Judgement::IGNORED)))
+            } else {
+                self.end(&value)
+            }
         };
         quote_spanned! {span=>
             match __resil_held {
@@ -228,29 +263,29 @@ impl<'a> Round<'a> {
 
     /// Ends the call with the newest outcome if its deadline has passed before the next attempt begins.
     fn overdue(&self) -> Option<TokenStream> {
+        self.plan.policies().deadline.as_ref()?;
+        Some(self.ends_overdue(&quote_spanned!(self.span=> break __resil_outcome)))
+    }
+
+    /// The same, after gates that may have made it wait.
+    fn overdue_at_the_gates(&self) -> Option<TokenStream> {
+        let gates = &self.plan.gates;
+        self.plan.policies().deadline.as_ref().filter(|_| gates.wait_in_each())?;
+        let ignored = gates::ignored(self.plan, &gates.each);
+        let end = self.end(&outcome(self.plan));
+        Some(self.ends_overdue(&quote_spanned!(self.span=> #ignored #end)))
+    }
+
+    fn ends_overdue(&self, end: &TokenStream) -> TokenStream {
         let (span, deadline) = (self.span, &self.deadline);
         let rt = self.plan.rt(span);
-        self.plan.policies().deadline.as_ref()?;
-        Some(quote_spanned! {span=>
+        quote_spanned! {span=>
             if let ::core::option::Option::Some(__resil_outcome) =
                 #rt::overdue(&mut __resil_held, &mut __resil_attempts, #deadline)
             {
-                break __resil_outcome;
+                #end;
             }
-        })
-    }
-}
-
-/// The deadline that the waits keep to. The ambient one `Attempts` knows by itself.
-fn deadline(plan: &Plan, retry: &Retry) -> TokenStream {
-    if let Some(deadline) = &plan.policies().deadline {
-        let span = at(deadline.key());
-        let rt = plan.rt(span);
-        quote_spanned!(span=> #rt::Limits::deadline(&__resil_deadline))
-    } else {
-        let span = at(retry.key());
-        let rt = plan.rt(span);
-        quote_spanned!(span=> #rt::Deadline::NEVER)
+        }
     }
 }
 

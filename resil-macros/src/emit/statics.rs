@@ -14,6 +14,8 @@ pub(super) fn all(plan: &Plan) -> TokenStream {
         policies.deadline.as_ref().and_then(|row| one(plan, row)),
         policies.retry.as_ref().and_then(|row| one(plan, row)),
         policies.circuit_breaker.as_ref().and_then(|row| one(plan, row)),
+        policies.rate_limiter.as_ref().and_then(|row| one(plan, row)),
+        policies.bulkhead.as_ref().and_then(|row| one(plan, row)),
         policies.timeout.as_ref().and_then(|row| one(plan, row)),
     ];
     let statics = statics.into_iter().flatten();
