@@ -33,10 +33,12 @@ use live::Live;
 /// a loop of your own may do so through [`Budget`].
 ///
 /// # What it grants
-/// * Each first attempt deposits `ratio`, exactly, to a millionth of a retry. Attempts that a gate refused deposit nothing and cost nothing.
-/// * Time refills it by `min_per_sec`, up to the *reserve* of `min_per_sec` × `ttl` retries (at least one), with which it starts.
-/// * Beyond the reserve it holds 1000 retries at most. Deposits are kept for half a `ttl` in full; then those older than `ttl` are
-///   forgotten, taking traffic as even since it was last looked at.
+/// * Each first attempt that the gates admit deposits `ratio`, to a millionth of a retry. What a gate refused deposits nothing and
+///   costs nothing.
+/// * Time refills it by `min_per_sec`, up to the *reserve* of `min_per_sec` × `ttl` retries (at least one), with which it
+///   starts.
+/// * Beyond the reserve it holds what was deposited, 1000 retries at most. A deposit lasts for half a `ttl` in full, and then fades:
+///   of one of age `a` at most `ttl / 2a` is left. Only what has filled it up stays until somebody draws on it.
 ///
 /// So in any span of time there are granted at most: `ratio` of the first attempts in it, and `min_per_sec` for its
 /// length, and once what was in the budget when it began, which is the reserve and 1000 retries at most.
