@@ -29,7 +29,7 @@ impl BulkheadBuilder {
         Self { name, location, max_concurrent: None, wait, queue: None }
     }
 
-    /// Admits this many calls at a time, at most 2³¹ − 1; with 0 it is closed. Required: there is no honest guess.
+    /// Admits this many calls at a time, at most 2³⁰; with 0 it is closed. Required: there is no honest guess.
     pub const fn max_concurrent(mut self, calls: u32) -> Self {
         self.max_concurrent = Some(calls);
         self

@@ -27,7 +27,6 @@ use crate::contract::{Event, Location, Reason, Rejected, emit, has_observer};
 use crate::sync::fixed::Mutex;
 use crate::time::Deadline;
 use core::fmt;
-use crossbeam_utils::CachePadded;
 use live::Live;
 
 /// Admits so many calls at a time.
@@ -63,8 +62,7 @@ use live::Live;
 /// # Ok::<(), resil::Rejected>(())
 /// ```
 pub struct Bulkhead {
-    /// Separates those who enter and leave from those who only read what stands around.
-    slots: CachePadded<Slots>,
+    slots: Slots,
     live: Live,
     name: &'static str,
     location: &'static Location<'static>,
@@ -99,7 +97,7 @@ impl Bulkhead {
         options: BulkheadOptions,
     ) -> Self {
         Self {
-            slots: CachePadded::new(Slots::new(options.max_concurrent)),
+            slots: Slots::new(options.max_concurrent),
             live: Live::new(&options),
             name,
             location,

@@ -41,7 +41,7 @@ impl Bulkhead {
     /// are those who wait.
     ///
     /// # Errors
-    /// [`InvalidOption`] for more than 2³¹ − 1; nothing is changed.
+    /// [`InvalidOption`] for more than 2³⁰; nothing is changed.
     pub fn set_max_concurrent(&self, calls: u32) -> Result<(), InvalidOption> {
         self.change(|options| options.max_concurrent = calls)
     }
@@ -57,7 +57,7 @@ impl Bulkhead {
     /// How many calls wait at most. Nobody is sent away who waits.
     ///
     /// # Errors
-    /// [`InvalidOption`] for more than 2³¹ − 1; nothing is changed.
+    /// [`InvalidOption`] for more than 2³⁰; nothing is changed.
     pub fn set_queue(&self, calls: u32) -> Result<(), InvalidOption> {
         self.change(|options| options.queue = Some(calls))
     }

@@ -12,7 +12,7 @@ use crate::time::Nanos;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct BulkheadOptions {
-    /// Calls inside at a time, at most 2³¹ − 1; 0 if it is closed.
+    /// Calls inside at a time, at most 2³⁰; 0 if it is closed.
     pub max_concurrent: u32,
     /// How long a call waits at most for a place: 0 if it never waits, [`Nanos::MAX`] if without end.
     pub wait: Nanos,
@@ -32,12 +32,12 @@ impl BulkheadOptions {
     /// What is wrong with them, if anything.
     pub(super) const fn check(&self) -> Result<(), InvalidOption> {
         if self.max_concurrent > MOST {
-            let problem = "`max_concurrent` must be in 0..=2147483647";
+            let problem = "`max_concurrent` must be in 0..=1073741824";
             return Err(InvalidOption::new("max_concurrent", problem));
         }
         match self.queue {
             Some(queue) if queue > MOST => {
-                Err(InvalidOption::new("queue", "`queue` must be in 0..=2147483647"))
+                Err(InvalidOption::new("queue", "`queue` must be in 0..=1073741824"))
             }
             _ => Ok(()),
         }

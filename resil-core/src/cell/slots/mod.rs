@@ -6,10 +6,19 @@
 //! between.
 //!
 //! # How it works
-//! One word says it all, and changes by single read-modify-writes. To enter is a compare-and-swap of a word that has room and no
-//! waiters. An unconditional addition, taken back where it was too much, would be cheaper under contention, but what is
-//! to be taken back looks like somebody inside: others would be turned away, for as long as its thread is
-//! descheduled, though nobody is there. To leave is one subtraction, which also says whether somebody waits.
+//! One word says it all, and changes by single read-modify-writes. To leave is one subtraction, which also says whether
+//! somebody waits. To enter there are two ways, and a hint on a line of its own says which:
+//!
+//! * With plenty of room, an addition without a look before, which saves a transfer of the word's line between cores. Where
+//!   it was too much after all it is taken back by leaving, and the caller looks again.
+//! * Where it is crowded (no more than [`MARGIN`] places are free, or there are few in all) a look, and a compare-and-swap if
+//!   there is room. So a refusal only reads.
+//!
+//! What is about to be taken back looks like somebody inside, and could turn others away for as long as its thread is
+//! descheduled. Hence the margin: it takes a caller that is overtaken by as many others between its look at the hint and
+//! its addition. And hence the least limit for the first way: for somebody to be turned away with nobody inside, that
+//! would have to happen to as many callers at once. With a low limit it cannot happen at all. Nothing but speed
+//! depends on the hint otherwise.
 //!
 //! While somebody waits, the word lets nobody in, whatever the count; so a slot that was left is the first waiter's from
 //! the subtraction on. [`Slots::hand_over`] counts it again and takes that waiter out of the queue, both under the queue's lock. It gives
@@ -21,10 +30,13 @@
 //! # Synchronisation
 //! | operation on `word` | ordering | why |
 //! |---|---|---|
-//! | enter | Acquire | pairs with the Release of who left |
+//! | enter, either way | Acquire | pairs with the Release of who left |
 //! | leave | Release | what was done inside is behind it; later operations continue its release sequence |
 //! | hand over | Acquire | as enter, on behalf of the waiter, which sees it through its node's `place` |
 //! | waiters' bit set, cleared; limit | Relaxed | set and cleared under the queue's lock. Who sees it set by a queue takes the lock after that queue had it |
+//!
+//! The hint is Relaxed: whoever reads an old one goes the slower way, or takes back an addition.
+//!
 //!
 //! The bit is set exactly while the queue is not empty, but for who holds the lock. Proved by `loom.rs`.
 
@@ -39,10 +51,13 @@ pub(crate) use waiter::{Joined, Waiter};
 pub(crate) use word::MOST;
 
 use crate::sync::fixed::PoisonError;
-use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
 use crate::time::{self, Nanos};
+use crossbeam_utils::CachePadded;
 use queue::Queue;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+#[cfg(doc)]
+use word::MARGIN;
 use word::{INSIDE, WAITING, Word};
 
 /// How many wakers are carried out of the lock at a time.
@@ -50,7 +65,16 @@ const BATCH: usize = 8;
 
 /// So many slots, and the queue for them.
 pub(crate) struct Slots {
+    /// Separates who enters and leaves from who only reads what stands around.
+    shared: CachePadded<Shared>,
+    /// Whether to look before entering, 0 or 1. Written when the word comes close to the limit, and when it is far below again.
+    crowded: AtomicU32,
+}
+
+/// What every call writes.
+struct Shared {
     word: AtomicU64,
+    /// Touched while somebody waits, or begins to.
     queue: Mutex<Queue>,
 }
 
@@ -58,31 +82,62 @@ impl Slots {
     /// All free.
     #[cfg(not(resil_loom))]
     pub(crate) const fn new(limit: u32) -> Self {
-        Self { word: AtomicU64::new(Word::new(limit).0), queue: Mutex::new(Queue::new()) }
+        let word = Word::new(limit);
+        let shared = Shared { word: AtomicU64::new(word.0), queue: Mutex::new(Queue::new()) };
+        Self { shared: CachePadded::new(shared), crowded: AtomicU32::new(!word.is_roomy() as u32) }
     }
 
     #[cfg(resil_loom)]
     pub(crate) fn new(limit: u32) -> Self {
-        Self { word: AtomicU64::new(Word::new(limit).0), queue: Mutex::new(Queue::new()) }
+        let word = Word::new(limit);
+        let shared = Shared { word: AtomicU64::new(word.0), queue: Mutex::new(Queue::new()) };
+        Self { shared: CachePadded::new(shared), crowded: AtomicU32::new(!word.is_roomy() as u32) }
     }
 
     /// Takes a slot if one is free and nobody waits for one.
     #[inline]
     pub(crate) fn try_enter(&self) -> bool {
+        if self.crowded.load(Ordering::Relaxed) != 0 {
+            return self.look_and_enter();
+        }
+        let before = Word(self.shared.word.fetch_add(INSIDE, Ordering::Acquire));
+        before.admits_plenty() || self.look_again(before)
+    }
+
+    /// As `try_enter`; writes nothing unless it enters.
+    #[inline(never)]
+    fn look_and_enter(&self) -> bool {
         let mut word = self.load();
         while word.admits() {
             match self.exchange(word, word.entered(), Ordering::Acquire) {
-                Ok(()) => return true,
+                Ok(()) => {
+                    if word.is_roomy() {
+                        self.crowded.store(0, Ordering::Relaxed);
+                    }
+                    return true;
+                }
                 Err(now) => word = now,
             }
         }
         false
     }
 
+    /// Entered without a look, and it turns out that there was not much room, if any.
+    #[cold]
+    #[inline(never)]
+    fn look_again(&self, before: Word) -> bool {
+        self.crowded.store(1, Ordering::Relaxed);
+        before.admits() || {
+            // What we took away from others meanwhile goes to them.
+            self.leave();
+            self.look_and_enter()
+        }
+    }
+
     /// Gives a slot back, to the first who waits if somebody does.
     #[inline]
     pub(crate) fn leave(&self) {
-        let before = Word(self.word.fetch_sub(INSIDE, Ordering::Release));
+        let before = Word(self.shared.word.fetch_sub(INSIDE, Ordering::Release));
         if before.waits() {
             self.hand_over();
         }
@@ -94,6 +149,7 @@ impl Slots {
         while let Err(now) = self.exchange(word, word.with_limit(limit), Ordering::Relaxed) {
             word = now;
         }
+        self.crowded.store((!word.with_limit(limit).is_roomy()).into(), Ordering::Relaxed);
         if word.waits() {
             self.hand_over();
         }
@@ -149,10 +205,10 @@ impl Slots {
     /// The queue has become empty.
     fn no_more_waiters(&self, queue: &MutexGuard<'_, Queue>) {
         debug_assert!(queue.is_empty());
-        self.word.fetch_and(!WAITING, Ordering::Relaxed);
+        self.shared.word.fetch_and(!WAITING, Ordering::Relaxed);
     }
 
-    /// How many are inside.
+    /// How many are inside. For a moment also those who find that they may not be.
     pub(crate) fn in_flight(&self) -> u32 {
         self.load().in_flight()
     }
@@ -170,13 +226,13 @@ impl Slots {
 
     #[inline]
     fn load(&self) -> Word {
-        Word(self.word.load(Ordering::Relaxed))
+        Word(self.shared.word.load(Ordering::Relaxed))
     }
 
     /// `next` in place of `word`; what it was instead if that is not what it is.
     #[inline]
     fn exchange(&self, word: Word, next: Word, success: Ordering) -> Result<(), Word> {
-        match self.word.compare_exchange_weak(word.0, next.0, success, Ordering::Relaxed) {
+        match self.shared.word.compare_exchange_weak(word.0, next.0, success, Ordering::Relaxed) {
             Ok(_) => Ok(()),
             Err(now) => Err(Word(now)),
         }
@@ -184,7 +240,7 @@ impl Slots {
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
         // Nothing under the lock panics.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -7,16 +7,21 @@
 //! └──────────────┴────────┴────────────────┘
 //! ```
 //!
-//! * *in flight*: slots that are taken: whoever was admitted, or was handed a slot and has not picked it up yet. May exceed
-//!   the limit after that was lowered, until enough have left.
+//! * *in flight*: slots that are taken: whoever was admitted, or was handed a slot and has not picked it up yet; and whoever
+//!   entered without a look, and will find that there was no room. May exceed the limit after that was lowered, until
+//!   enough have left.
 //! * *waiters*: the queue is not empty. It stands above the count, so that one comparison of the two halves says whether a
 //!   caller may pass: there is room, and nobody was here before.
-//! * *limit*: at most [`MOST`], so a count below it never reaches the bit above.
+//! * *limit*: at most [`MOST`], so a count that exceeds it by one a thread does not reach the bit above.
 //!
 //! Pure: no atomics, no clock.
 
 /// The largest limit.
-pub(crate) const MOST: u32 = WAITERS - 1;
+pub(crate) const MOST: u32 = 1 << 30;
+
+/// More than this many places have to be free for a caller to enter without a look: no more threads than that get ahead of
+/// one that is between two instructions, unless it is descheduled. Twice as many for callers to begin with it again.
+pub(super) const MARGIN: u32 = if cfg!(resil_loom) { 1 } else { 16 };
 
 const WAITERS: u32 = 1 << 31;
 const LIMIT_SHIFT: u32 = 32;
@@ -44,7 +49,7 @@ impl Word {
 
     /// How many are inside.
     pub(super) const fn in_flight(self) -> u32 {
-        self.low() & MOST
+        self.low() & !WAITERS
     }
 
     /// Whether somebody waits.
@@ -57,6 +62,18 @@ impl Word {
     #[inline]
     pub(super) const fn admits(self) -> bool {
         self.low() < self.limit()
+    }
+
+    /// Whether a caller may pass at once, and so may many after it.
+    #[inline]
+    pub(super) const fn admits_plenty(self) -> bool {
+        // A count is far from the end of the half word, and so is the bit from its own.
+        self.low() + MARGIN < self.limit()
+    }
+
+    /// Whether callers need not look before they enter: never with a low limit.
+    pub(super) const fn is_roomy(self) -> bool {
+        self.low() + 2 * MARGIN < self.limit()
     }
 
     /// Whether the first who waits may pass.
