@@ -6,15 +6,15 @@ use crate::time::{Deadline, Nanos};
 
 /// By when one call has to be over, and which deadline says so. Made by [`DeadlineLimit::start`].
 #[derive(Clone, Copy, Debug)]
-pub struct CallDeadline {
-    limit: &'static DeadlineLimit,
+pub struct CallDeadline<'a> {
+    limit: &'a DeadlineLimit,
     /// Not clipped: whether a caller's deadline is sooner is looked up where it matters.
     at: Nanos,
 }
 
-impl CallDeadline {
+impl<'a> CallDeadline<'a> {
     #[inline]
-    pub(super) const fn new(limit: &'static DeadlineLimit, at: Nanos) -> Self {
+    pub(super) const fn new(limit: &'a DeadlineLimit, at: Nanos) -> Self {
         Self { limit, at }
     }
 
@@ -28,7 +28,7 @@ impl CallDeadline {
     }
 }
 
-impl Limits for CallDeadline {
+impl Limits for CallDeadline<'_> {
     #[inline]
     fn attempt(&self) -> Option<Nanos> {
         None
@@ -64,7 +64,7 @@ impl Limits for CallDeadline {
     }
 }
 
-impl CallDeadline {
+impl<'a> CallDeadline<'a> {
     fn rejected(&self) -> Rejected {
         Rejected::new(Reason::DeadlineExceeded, self.limit.name)
     }

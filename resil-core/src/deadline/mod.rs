@@ -62,10 +62,7 @@ impl DeadlineLimit {
     ///
     /// # Cost
     /// One clock reading at the start, and another before the body begins; one a poll and one timer if it has to wait.
-    pub fn run<F: Future>(
-        &'static self,
-        body: F,
-    ) -> impl Future<Output = Result<F::Output, Rejected>> {
+    pub fn run<F: Future>(&self, body: F) -> impl Future<Output = Result<F::Output, Rejected>> {
         limited(nobody(), self.start(), body)
     }
 
@@ -74,7 +71,7 @@ impl DeadlineLimit {
     /// # Cost
     /// One clock reading.
     #[inline]
-    pub fn start(&'static self) -> CallDeadline {
+    pub fn start(&self) -> CallDeadline<'_> {
         CallDeadline::new(self, now().plus(self.after))
     }
 }
@@ -124,6 +121,6 @@ mod tests {
         assert_eq!(shown, [("after", "1s".to_owned())]);
         let said = (LIMIT.kind(), LIMIT.name(), LIMIT.state());
         assert_eq!(said, (Kind::Deadline, "shop::checkout", "-"));
-        assert_eq!(size_of::<CallDeadline>(), 16);
+        assert_eq!(size_of::<CallDeadline<'_>>(), 16);
     }
 }

@@ -6,19 +6,19 @@ use crate::time::{Deadline, Nanos};
 
 /// The time of one attempt that is known only at the call, and which timeout it belongs to. Made by [`Timeout::limit_of`].
 #[derive(Clone, Copy, Debug)]
-pub struct AttemptLimit {
-    timeout: &'static Timeout,
+pub struct AttemptLimit<'a> {
+    timeout: &'a Timeout,
     span: Nanos,
 }
 
-impl AttemptLimit {
+impl<'a> AttemptLimit<'a> {
     #[inline]
-    pub(super) const fn new(timeout: &'static Timeout, span: Nanos) -> Self {
+    pub(super) const fn new(timeout: &'a Timeout, span: Nanos) -> Self {
         Self { timeout, span }
     }
 }
 
-impl Limits for AttemptLimit {
+impl Limits for AttemptLimit<'_> {
     #[inline]
     fn attempt(&self) -> Option<Nanos> {
         Some(self.span)

@@ -91,7 +91,7 @@ impl Timeout {
 
     /// The limit of one attempt, where it is known only at the call. With 0 the attempt times out without having begun.
     #[inline]
-    pub const fn limit_of(&'static self, after: Duration) -> AttemptLimit {
+    pub const fn limit_of(&self, after: Duration) -> AttemptLimit<'_> {
         AttemptLimit::new(self, Nanos::from_duration(after))
     }
 }
