@@ -106,6 +106,22 @@ impl Catalog {
     }
 }
 
+/// Acting on all of them.
+impl Catalog {
+    /// Disables every policy: from the next call on, functions run as if nothing guarded them.
+    ///
+    /// For the question whether a guard is what does the harm. What a policy has counted and been ordered is kept.
+    pub fn disable_all(&self) {
+        self.iter().for_each(|entry| entry.disable());
+    }
+
+    /// Enables every policy that is disabled; the others stay as they are. So a breaker that is forced open is not closed,
+    /// and one that was forced open before it was disabled is forced open again.
+    pub fn enable_all(&self) {
+        self.iter().for_each(|entry| entry.enable());
+    }
+}
+
 impl IntoIterator for Catalog {
     type Item = Entry;
     type IntoIter = std::vec::IntoIter<Entry>;
@@ -163,6 +179,21 @@ impl Entry {
             }
         });
         value
+    }
+
+    /// Whether it acts.
+    pub fn is_enabled(&self) -> bool {
+        self.0.is_enabled()
+    }
+
+    /// Disables it: from the next call on, functions run as if it had not been written.
+    pub fn disable(&self) {
+        self.0.set_enabled(false);
+    }
+
+    /// Enables it, if it is disabled.
+    pub fn enable(&self) {
+        self.0.set_enabled(true);
     }
 
     /// Itself, if it is a circuit breaker, to act on it.

@@ -6,7 +6,10 @@ pub(crate) mod counters;
 pub(crate) mod jitter;
 mod ratio;
 pub(crate) mod slots;
+mod switch;
 pub(crate) mod window;
 
 pub(crate) use counters::{Counters, Rare};
 pub use ratio::Ratio;
+#[cfg(not(resil_loom))]
+pub(crate) use switch::Switch;

@@ -201,6 +201,14 @@ impl<const W: usize> Machine<W> {
         while word.state() != state && !self.leave_for(state, &mut word, ground) {}
     }
 
+    /// Ends `Disabled`, if that is the present state: back to what had been ordered before, or closed with an empty window.
+    pub(super) fn enable(&self, ground: &impl Ground) {
+        let mut word = self.load();
+        while word.state() == State::Disabled && !self.leave_for(word.ordered(), &mut word, ground)
+        {
+        }
+    }
+
     /// As new: closed, an empty window, the shortest wait.
     pub(super) fn reset(&self, ground: &impl Ground) {
         let mut word = self.load();
@@ -213,7 +221,7 @@ impl<const W: usize> Machine<W> {
         let generation = word.next_generation();
         let next = match state {
             State::ForcedOpen => Word::forced_open(generation),
-            State::Disabled => Word::disabled(generation),
+            State::Disabled => Word::disabled(generation, *word),
             State::ObserveOnly => Word::observe_only(generation),
             _ => Word::closed(generation, ground.options().counts_slow()),
         };

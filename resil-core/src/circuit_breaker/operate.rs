@@ -21,6 +21,19 @@ impl CircuitBreaker {
         self.machine.go(State::Disabled, self);
     }
 
+    /// Undoes [`disable`](Self::disable), and nothing else: a breaker that is not disabled stays as it is.
+    ///
+    /// One that had been forced open or to observe only is that again. Any other is closed, with an empty window: what it
+    /// had decided by itself rests on outcomes of another time.
+    pub fn enable(&self) {
+        self.machine.enable(self);
+    }
+
+    /// Whether it acts: in every state but [`State::Disabled`].
+    pub fn is_enabled(&self) -> bool {
+        self.state() != State::Disabled
+    }
+
     /// Admits every call, counts as if closed, and only reports when it would have opened.
     pub fn observe_only(&self) {
         self.machine.go(State::ObserveOnly, self);
@@ -196,5 +209,13 @@ impl Policy for CircuitBreaker {
         for (index, name) in COUNTED.into_iter().enumerate() {
             visit(Counter { name, value: self.counters.get(index) });
         }
+    }
+
+    fn is_enabled(&self) -> bool {
+        self.is_enabled()
+    }
+
+    fn set_enabled(&self, on: bool) {
+        if on { self.enable() } else { self.disable() }
     }
 }

@@ -8,6 +8,7 @@
 //!  closed, observe only:  revision (16) · look (1) · timed (1) · bad (19)
 //!  half-open:             slow (9) · failed (9) · done (9) · issued (9)
 //!  open:                  end, in milliseconds since the clock's epoch (37)
+//!  disabled:              the state that `enable` goes back to (3)
 //! ```
 //!
 //! * *generation* counts transitions, modulo 16.7 million. A permit carries the one it was issued under.
@@ -91,8 +92,23 @@ impl Word {
         Self::new(OBSERVE_ONLY, generation, LOOK)
     }
 
-    pub(super) const fn disabled(generation: u32) -> Self {
-        Self::new(DISABLED, generation, 0)
+    /// Disabled, from `before`: what somebody had ordered is kept for when it is enabled again, what the breaker had
+    /// decided itself is not.
+    pub(super) const fn disabled(generation: u32, before: Self) -> Self {
+        let ordered = match before.0 & STATE {
+            ordered @ (FORCED_OPEN | OBSERVE_ONLY) => ordered,
+            _ => CLOSED,
+        };
+        Self::new(DISABLED, generation, ordered)
+    }
+
+    /// What a disabled word goes back to.
+    pub(super) const fn ordered(self) -> State {
+        match self.payload() {
+            FORCED_OPEN => State::ForcedOpen,
+            OBSERVE_ONLY => State::ObserveOnly,
+            _ => State::Closed,
+        }
     }
 
     pub(super) const fn forced_open(generation: u32) -> Self {
@@ -252,7 +268,7 @@ mod tests {
             full.revised(false),
             full.revised(true),
             Word::observe_only(7).looked(),
-            Word::disabled(7),
+            Word::disabled(7, full),
             Word::half_open(7, Probes::default()),
         ];
         for word in unclean {

@@ -104,14 +104,18 @@ pub trait Policy: Any + Sync {
     fn name(&self) -> &'static str;
     /// Where it was declared.
     fn location(&self) -> &'static Location<'static>;
-    /// Its state in a word; `"-"` for a kind that has none.
+    /// Its state in a word: `"disabled"`, or a word of its kind's own; `"-"` for a kind that has none.
     fn state(&self) -> &'static str {
-        "-"
+        if self.is_enabled() { "-" } else { "disabled" }
     }
     /// Calls `visit` with each option.
     fn settings(&self, visit: &mut dyn FnMut(Setting));
     /// Calls `visit` with each counter.
     fn counters(&self, visit: &mut dyn FnMut(Counter));
+    /// Whether it acts. Disabled, a function runs as if this policy had not been written.
+    fn is_enabled(&self) -> bool;
+    /// Disables or enables it, from the next call on. What it says twice changes nothing the second time.
+    fn set_enabled(&self, on: bool);
 }
 
 /// An option that was refused, with the reason. Nothing was changed.

@@ -1,7 +1,7 @@
 //! How a deadline is declared.
 
 use super::DeadlineLimit;
-use crate::cell::Rare;
+use crate::cell::{Rare, Switch};
 use crate::contract::{InvalidOption, Location};
 use crate::time::Nanos;
 use core::time::Duration;
@@ -62,7 +62,13 @@ impl DeadlineLimitBuilder {
             }
             Some(after) => Nanos::from_duration(after),
         };
-        Ok(DeadlineLimit { name: self.name, location: self.location, after, counters: Rare::new() })
+        Ok(DeadlineLimit {
+            name: self.name,
+            location: self.location,
+            after,
+            switch: Switch::on(),
+            counters: Rare::new(),
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 mod config;
 mod limit;
 
-use crate::cell::Rare;
+use crate::cell::{Rare, Switch};
 use crate::contract::{Counter, Kind, Location, Policy, Rejected, Setting, Value, limited, nobody};
 use crate::time::{Nanos, now};
 use core::fmt;
@@ -32,6 +32,7 @@ pub struct DeadlineLimit {
     name: &'static str,
     location: &'static Location<'static>,
     after: Nanos,
+    switch: Switch,
     counters: Rare<2>,
 }
 
@@ -72,7 +73,24 @@ impl DeadlineLimit {
     /// One clock reading.
     #[inline]
     pub fn start(&self) -> CallDeadline<'_> {
-        CallDeadline::new(self, now().plus(self.after))
+        let end = if self.is_enabled() { now().plus(self.after) } else { Nanos::MAX };
+        CallDeadline::new(self, end)
+    }
+
+    /// Whether it acts.
+    #[inline]
+    pub fn is_enabled(&self) -> bool {
+        self.switch.is_on()
+    }
+
+    /// Sets no limit to calls that begin from now on; those under way keep theirs.
+    pub fn disable(&self) {
+        self.switch.turn(false);
+    }
+
+    /// Undoes [`disable`](Self::disable).
+    pub fn enable(&self) {
+        self.switch.turn(true);
     }
 }
 
@@ -96,6 +114,14 @@ impl Policy for DeadlineLimit {
     fn counters(&self, visit: &mut dyn FnMut(Counter)) {
         visit(Counter { name: "exceeded", value: self.counters.get(EXCEEDED) });
         visit(Counter { name: "late", value: self.counters.get(LATE) });
+    }
+
+    fn is_enabled(&self) -> bool {
+        self.is_enabled()
+    }
+
+    fn set_enabled(&self, on: bool) {
+        self.switch.turn(on);
     }
 }
 

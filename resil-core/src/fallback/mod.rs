@@ -11,7 +11,7 @@ pub use cause::Cause;
 pub use config::FallbackBuilder;
 pub use ended::{Ended, EndedAs, Standing};
 
-use crate::cell::Rare;
+use crate::cell::{Rare, Switch};
 use crate::contract::{Counter, Event, Kind, Location, Policy, Rejected, Setting, emit};
 use core::fmt;
 
@@ -54,6 +54,7 @@ mod count {
 pub struct Fallback {
     name: &'static str,
     location: &'static Location<'static>,
+    switch: Switch,
     counters: Rare<{ count::ALL }>,
 }
 
@@ -65,7 +66,7 @@ impl Fallback {
     }
 
     const fn new(name: &'static str, location: &'static Location<'static>) -> Self {
-        Self { name, location, counters: Rare::new() }
+        Self { name, location, switch: Switch::on(), counters: Rare::new() }
     }
 
     /// Counts and reports that the fallback answers for this cause.
@@ -90,6 +91,25 @@ impl Fallback {
     pub fn runs(&self) -> u64 {
         (0..count::ALL).map(|cause| self.counters.get(cause)).sum()
     }
+
+    /// Whether it acts.
+    #[inline]
+    pub fn is_enabled(&self) -> bool {
+        self.switch.is_on()
+    }
+
+    /// Lets every outcome through from now on.
+    ///
+    /// A refusal or timeout is still answered for in a function whose return type cannot carry one: there is nothing else
+    /// that it could return.
+    pub fn disable(&self) {
+        self.switch.turn(false);
+    }
+
+    /// Undoes [`disable`](Self::disable).
+    pub fn enable(&self) {
+        self.switch.turn(true);
+    }
 }
 
 impl Policy for Fallback {
@@ -111,6 +131,14 @@ impl Policy for Fallback {
         for (index, name) in count::NAMES.into_iter().enumerate() {
             visit(Counter { name, value: self.counters.get(index) });
         }
+    }
+
+    fn is_enabled(&self) -> bool {
+        self.is_enabled()
+    }
+
+    fn set_enabled(&self, on: bool) {
+        self.switch.turn(on);
     }
 }
 

@@ -250,7 +250,9 @@ impl Retry {
         if at.over {
             return Decision::over(purse);
         }
-        let Some(asked) = rejected.retry_after().filter(|_| self.options().on_rejected) else {
+        let Some(asked) =
+            rejected.retry_after().filter(|_| self.options().on_rejected && self.is_enabled())
+        else {
             self.count(count::REFUSED);
             return Decision::over(purse);
         };
@@ -268,6 +270,10 @@ impl Retry {
     #[inline(never)]
     fn may_follow(&self, at: At, asked: Option<Duration>) -> bool {
         if at.over {
+            return false;
+        }
+        if !self.is_enabled() {
+            self.count(count::NOT_RETRIED);
             return false;
         }
         let may_follow = schedule::may_follow(self.options(), at.number, at.limits())

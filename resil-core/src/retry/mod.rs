@@ -19,8 +19,8 @@ pub use config::{
     DEFAULT_BACKOFF, DEFAULT_JITTER, DEFAULT_MAX_ATTEMPTS, DEFAULT_MAX_PUSHBACK, RetryBuilder,
 };
 
-use crate::cell::Counters;
 use crate::cell::jitter::Jitter;
+use crate::cell::{Counters, Switch};
 use crate::contract::{Budget, Counter, Kind, Location, Policy, Setting, Value};
 use crate::time::Nanos;
 use core::fmt;
@@ -95,6 +95,7 @@ pub struct Retry {
     name: &'static str,
     location: &'static Location<'static>,
     options: Options,
+    switch: Switch,
     counters: Counters<{ count::ALL }>,
 }
 
@@ -110,7 +111,7 @@ impl Retry {
         location: &'static Location<'static>,
         options: Options,
     ) -> Self {
-        Self { name, location, options, counters: Counters::new() }
+        Self { name, location, options, switch: Switch::on(), counters: Counters::new() }
     }
 
     /// Begins a call, whose first attempt is never delayed.
@@ -184,6 +185,24 @@ impl Retry {
     fn count(&self, index: usize) {
         self.counters.add(index);
     }
+
+    /// Whether it acts.
+    #[inline]
+    pub fn is_enabled(&self) -> bool {
+        self.switch.is_on()
+    }
+
+    /// Makes no further attempt from now on, also in calls that are under way.
+    ///
+    /// A call that ends so is counted as `not_retried`, and no event says that its retries were exhausted.
+    pub fn disable(&self) {
+        self.switch.turn(false);
+    }
+
+    /// Undoes [`disable`](Self::disable).
+    pub fn enable(&self) {
+        self.switch.turn(true);
+    }
 }
 
 impl Policy for Retry {
@@ -238,6 +257,14 @@ impl Policy for Retry {
         for (name, value) in count::NAMES.into_iter().zip(values) {
             visit(Counter { name, value });
         }
+    }
+
+    fn is_enabled(&self) -> bool {
+        self.is_enabled()
+    }
+
+    fn set_enabled(&self, on: bool) {
+        self.switch.turn(on);
     }
 }
 

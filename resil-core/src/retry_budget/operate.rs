@@ -108,4 +108,12 @@ impl Policy for RetryBudget {
             visit(Counter { name, value: self.counters.get(index) });
         }
     }
+
+    fn is_enabled(&self) -> bool {
+        self.is_enabled()
+    }
+
+    fn set_enabled(&self, on: bool) {
+        if on { self.enable() } else { self.disable() }
+    }
 }

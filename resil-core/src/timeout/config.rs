@@ -1,7 +1,7 @@
 //! How a timeout is declared.
 
 use super::Timeout;
-use crate::cell::Rare;
+use crate::cell::{Rare, Switch};
 use crate::contract::{InvalidOption, Location};
 use crate::time::Nanos;
 use core::time::Duration;
@@ -57,7 +57,13 @@ impl TimeoutBuilder {
             Some(after) => Some(Nanos::from_duration(after)),
             None => None,
         };
-        Ok(Timeout { name: self.name, location: self.location, after, counters: Rare::new() })
+        Ok(Timeout {
+            name: self.name,
+            location: self.location,
+            after,
+            switch: Switch::on(),
+            counters: Rare::new(),
+        })
     }
 }
 

@@ -21,7 +21,7 @@ impl<'a> AttemptLimit<'a> {
 impl Limits for AttemptLimit<'_> {
     #[inline]
     fn attempt(&self) -> Option<Nanos> {
-        Some(self.span)
+        self.timeout.is_enabled().then_some(self.span)
     }
 
     #[inline]
@@ -53,7 +53,7 @@ impl Limits for Timeout {
     #[inline]
     fn attempt(&self) -> Option<Nanos> {
         // Without a time there is none, rather than no end of it; `limit` lets nobody come here so.
-        Some(self.after.unwrap_or(Nanos::ZERO))
+        self.is_enabled().then_some(self.after.unwrap_or(Nanos::ZERO))
     }
 
     #[inline]

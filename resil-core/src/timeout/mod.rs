@@ -3,7 +3,7 @@
 mod config;
 mod limit;
 
-use crate::cell::Rare;
+use crate::cell::{Rare, Switch};
 use crate::contract::{Counter, Kind, Location, Policy, Rejected, Setting, Value, limited, nobody};
 use crate::time::Nanos;
 use core::fmt;
@@ -35,6 +35,7 @@ pub struct Timeout {
     location: &'static Location<'static>,
     /// `None`: each call brings its own.
     after: Option<Nanos>,
+    switch: Switch,
     counters: Rare<3>,
 }
 
@@ -94,6 +95,22 @@ impl Timeout {
     pub const fn limit_of(&self, after: Duration) -> AttemptLimit<'_> {
         AttemptLimit::new(self, Nanos::from_duration(after))
     }
+
+    /// Whether it acts.
+    #[inline]
+    pub fn is_enabled(&self) -> bool {
+        self.switch.is_on()
+    }
+
+    /// Sets no limit to attempts that begin from now on; those under way keep theirs.
+    pub fn disable(&self) {
+        self.switch.turn(false);
+    }
+
+    /// Undoes [`disable`](Self::disable).
+    pub fn enable(&self) {
+        self.switch.turn(true);
+    }
 }
 
 impl Policy for Timeout {
@@ -118,6 +135,14 @@ impl Policy for Timeout {
         visit(Counter { name: "timed_out", value: self.counters.get(TIMED_OUT) });
         visit(Counter { name: "cut_short", value: self.counters.get(CUT_SHORT) });
         visit(Counter { name: "late", value: self.counters.get(LATE) });
+    }
+
+    fn is_enabled(&self) -> bool {
+        self.is_enabled()
+    }
+
+    fn set_enabled(&self, on: bool) {
+        self.switch.turn(on);
     }
 }
 
