@@ -94,8 +94,16 @@ fn room(file: &str) -> &str {
     file.split('/').next().unwrap().trim_end_matches(".rs")
 }
 
-const POLICIES: [&str; 7] =
-    ["circuit_breaker", "bulkhead", "retry", "timeout", "deadline", "fallback", "retry_budget"];
+const POLICIES: [&str; 8] = [
+    "circuit_breaker",
+    "rate_limiter",
+    "bulkhead",
+    "retry",
+    "timeout",
+    "deadline",
+    "fallback",
+    "retry_budget",
+];
 
 #[test]
 fn a_room_of_the_core_imports_only_lower_ones() {

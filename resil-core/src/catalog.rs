@@ -9,6 +9,7 @@
 use crate::bulkhead::Bulkhead;
 use crate::circuit_breaker::CircuitBreaker;
 use crate::contract::{Counter, Kind, Location, Policy, Setting};
+use crate::rate_limiter::RateLimiter;
 use crate::retry_budget::RetryBudget;
 use core::any::Any;
 use core::fmt;
@@ -198,6 +199,11 @@ impl Entry {
 
     /// Itself, if it is a circuit breaker, to act on it.
     pub fn circuit_breaker(&self) -> Option<&'static CircuitBreaker> {
+        self.downcast()
+    }
+
+    /// Itself, if it is a rate limiter, to act on it.
+    pub fn rate_limiter(&self) -> Option<&'static RateLimiter> {
         self.downcast()
     }
 

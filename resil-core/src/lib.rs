@@ -21,6 +21,8 @@ pub mod expand;
 #[cfg(not(resil_loom))]
 mod fallback;
 #[cfg(not(resil_loom))]
+pub mod rate_limiter;
+#[cfg(not(resil_loom))]
 pub mod retry;
 #[cfg(not(resil_loom))]
 pub mod retry_budget;
@@ -48,6 +50,8 @@ pub use contract::*;
 pub use deadline::{CallDeadline, DeadlineLimit, DeadlineLimitBuilder};
 #[cfg(not(resil_loom))]
 pub use fallback::{Cause, Ended, EndedAs, Fallback, FallbackBuilder, Standing};
+#[cfg(not(resil_loom))]
+pub use rate_limiter::{Cells, LimiterOptions, RateLimiter, RateLimiterBuilder, Reserving, Start};
 #[cfg(not(resil_loom))]
 pub use retry::{Attempts, Retry, RetryBuilder};
 #[cfg(not(resil_loom))]

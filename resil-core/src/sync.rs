@@ -6,7 +6,7 @@
 
 #[cfg(not(resil_loom))]
 mod primitive {
-    pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+    pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
     pub(crate) use std::sync::{Mutex, MutexGuard};
     pub(crate) use std::thread;
 
@@ -31,7 +31,7 @@ mod primitive {
 #[cfg(resil_loom)]
 mod primitive {
     pub(crate) use loom::cell::UnsafeCell;
-    pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+    pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
     /// What only models need.
     #[cfg(test)]
     pub(crate) use loom::sync::{Arc, atomic::AtomicBool};

@@ -7,9 +7,10 @@ pub use resil_core::expand::{
 pub use resil_core::time::{Deadline, sleep, sleep_blocking};
 pub use resil_core::{
     Around, Attempts, Backoff, Begun, BreakerOptions, BudgetOptions, Bulkhead, BulkheadOptions,
-    CallDeadline, Cause, CircuitBreaker, DeadlineLimit, Ended, EndedAs, Fallback, FromRejected,
-    Jitter, Judge, Judgement, Limits, Permit, Probe, Ratio, Reason, Rejected, Retry, RetryBudget,
-    Slot, Timeout, attempt, call, limited,
+    CallDeadline, Cause, Cells, CircuitBreaker, DeadlineLimit, Ended, EndedAs, Fallback,
+    FromRejected, Jitter, Judge, Judgement, LimiterOptions, Limits, Permit, Probe, Rate,
+    RateLimiter, Ratio, Reason, Rejected, Retry, RetryBudget, Slot, Start, Timeout, attempt, call,
+    limited,
 };
 pub use resil_core::{Timed, TimedAs, call_limited};
 #[doc(hidden)]

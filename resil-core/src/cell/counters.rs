@@ -77,6 +77,12 @@ impl<const N: usize> Counters<N> {
     }
 }
 
+/// A number that tells this thread from most others: its stripe, if it has one.
+#[inline]
+pub(crate) fn stripe() -> usize {
+    lease::owner()
+}
+
 /// `N` counts of what is rare: one word each.
 pub(crate) struct Rare<const N: usize>([AtomicU64; N]);
 

@@ -17,7 +17,7 @@ mod timed;
 mod verdict;
 mod watch;
 
-pub use crate::cell::Ratio;
+pub use crate::cell::{Rate, Ratio};
 pub use attempt::{Attempt, Limit, Limits, attempt, call};
 pub use budget::{Budget, Withdrawal};
 pub use classify::Classify;

@@ -1,6 +1,6 @@
 //! What every policy can say about itself: kind, name, place, settings, state, counters.
 
-use super::Ratio;
+use super::{Rate, Ratio};
 use core::any::Any;
 use core::fmt;
 use core::time::Duration;
@@ -13,6 +13,8 @@ pub use core::panic::Location;
 pub enum Kind {
     /// Stops calling what keeps failing.
     CircuitBreaker,
+    /// Lets so many calls through in such a time.
+    RateLimiter,
     /// Admits so many calls at a time.
     Bulkhead,
     /// Calls again after a failure.
@@ -32,6 +34,7 @@ impl Kind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::CircuitBreaker => "circuit_breaker",
+            Self::RateLimiter => "rate_limiter",
             Self::Bulkhead => "bulkhead",
             Self::Retry => "retry",
             Self::Timeout => "timeout",
@@ -58,6 +61,8 @@ pub enum Value {
     Duration(Duration),
     /// A share.
     Ratio(Ratio),
+    /// So many in such a time.
+    Rate(Rate),
     /// One of a few words.
     Word(&'static str),
     /// Not in use.
@@ -70,6 +75,7 @@ impl fmt::Display for Value {
             Self::Count(n) => n.fmt(f),
             Self::Duration(d) => write!(f, "{d:?}"),
             Self::Ratio(r) => r.fmt(f),
+            Self::Rate(r) => r.fmt(f),
             Self::Word(w) => f.write_str(w),
             Self::Off => f.write_str("off"),
         }

@@ -23,7 +23,7 @@ use core::ptr::NonNull;
 use core::task::Waker;
 
 /// Who is called when a node's place is decided.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Wake {
     /// A task.
     Task(Waker),
@@ -32,14 +32,14 @@ pub(crate) enum Wake {
 }
 
 impl Wake {
-    pub(super) fn wake(self) {
+    pub(crate) fn wake(self) {
         match self {
             Self::Task(waker) => waker.wake(),
             Self::Thread(thread) => thread.unpark(),
         }
     }
 
-    fn will_wake(&self, other: &Waker) -> bool {
+    pub(crate) fn will_wake(&self, other: &Waker) -> bool {
         matches!(self, Self::Task(waker) if waker.will_wake(other))
     }
 }

@@ -1,0 +1,1 @@
+//! GCRA against exact arithmetic.
