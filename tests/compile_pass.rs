@@ -13,6 +13,8 @@ mod attributes;
 mod classified;
 #[path = "compile_pass/exits.rs"]
 mod exits;
+#[path = "compile_pass/gates.rs"]
+mod gates;
 #[path = "compile_pass/generic.rs"]
 mod generic;
 #[path = "compile_pass/hygiene.rs"]
@@ -35,6 +37,21 @@ pub mod policies {
         circuit_breaker calm { window = 1024, min_calls = 1024 }
         /// A breaker that opens at the first failure.
         circuit_breaker jumpy { window = 1, min_calls = 1, open_for = "1h" }
+        /// A limiter that is hardly ever in the way.
+        rate_limiter plenty { rate = "1000000/s" }
+        /// A bulkhead that is never in the way.
+        bulkhead roomy { max_concurrent = 1024, wait = "10ms" }
+        /// What pays for retries.
+        retry_budget savings { ratio = "50%", min_per_sec = 100 }
+
+        /// One name in every kind.
+        circuit_breaker shared { window = 100, failure_rate = "50%", min_calls = 20, open_for = "30s", probes = 5 }
+        /// One name in every kind.
+        rate_limiter shared { rate = "100/s", burst = 20 }
+        /// One name in every kind.
+        bulkhead shared { max_concurrent = 64, wait = "10ms" }
+        /// One name in every kind.
+        retry_budget shared { ratio = "20%", min_per_sec = 10 }
     }
 }
 

@@ -4,7 +4,9 @@
 
 mod compared;
 
-pub use compared::{bulkhead_wait, slow_call_below, wait_below, waits_below};
+pub use compared::{
+    bulkhead_wait, cost_within_burst, limiter_wait, slow_call_below, wait_below, waits_below,
+};
 
 use crate::contract::{Classify, Judgement, carries_refusal};
 use crate::retry::{Attempts, purse::Purse};

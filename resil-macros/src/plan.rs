@@ -231,8 +231,18 @@ impl Breaker {
 pub(crate) fn shared_path(args: &Args, kind: &str, shared: &Shared) -> Path {
     match shared {
         Shared::Named(name) => in_registry(args.registry.as_ref(), kind, name),
-        Shared::Path(path) => path.clone(),
+        Shared::Path(path) => qualified(path.clone()),
     }
+}
+
+/// The path with its last segment as the user's own, and the others as ours, lest they be called unnecessary: here a single
+/// name would mean something else. `$crate` is what it is by where it was written.
+fn qualified(mut path: Path) -> Path {
+    let last = path.segments.len().saturating_sub(1);
+    for segment in path.segments.iter_mut().take(last).filter(|one| one.ident != "$crate") {
+        segment.ident.set_span(segment.ident.span().resolved_at(Span::mixed_site()));
+    }
+    path
 }
 
 /// `crate::policies::circuit_breaker::gateway`, every part of it at the name. The last is the user's own, so that the

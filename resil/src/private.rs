@@ -1,8 +1,9 @@
 //! What the macros reach `resil` by. Not for people, and not covered by any promise of stability.
 
 pub use resil_core::expand::{
-    Carried, Carry, Classifies, Fails, Hint, Spare, Unknown, bulkhead_wait, discard, edge, overdue,
-    release, slow_call_below, wait_below, waits_below, with_hint,
+    Carried, Carry, Classifies, Fails, Hint, Spare, Unknown, bulkhead_wait, cost_within_burst,
+    discard, edge, limiter_wait, overdue, release, slow_call_below, wait_below, waits_below,
+    with_hint,
 };
 pub use resil_core::time::{Deadline, sleep, sleep_blocking};
 pub use resil_core::{

@@ -16,4 +16,14 @@ fn fraction_of_an_unknown_unit() -> Result<(), std::io::Error> {
     Ok(())
 }
 
+mod policies {
+    resil::registry! {
+        rate_limiter nothing { rate = "0/s" }
+        rate_limiter fraction { rate = "1.5/s" }
+        rate_limiter interval { rate = "100ms" }
+        rate_limiter quotient { rate = 100/s }
+        rate_limiter faster { rate = "2000000000/s" }
+    }
+}
+
 fn main() {}

@@ -4,6 +4,9 @@ mod policies {
         circuit_breaker gateway { window = 10, min_calls = 20 }
         circuit_breaker gateway { opn_for = "1s" }
         circuit_breaker Upper {}
+        rate_limiter gateway { rate = "100 per second", cost = 5 }
+        rate_limiter quota { burst = 20 }
+        bulkhead pool {}
         adaptive_limit later {}
         circuit_braker other {}
         retry twice {}
@@ -12,5 +15,5 @@ mod policies {
 }
 
 fn main() {
-    let _ = &policies::circuit_breaker::last;
+    let _ = (&policies::circuit_breaker::last, &policies::rate_limiter::quota);
 }

@@ -1,8 +1,11 @@
-//! A wait that is as long as the whole call may take: written here, and of a declared policy.
+//! A wait that is as long as the whole call may take: written here, and of declared policies.
 use resil::resilient;
 
 mod policies {
-    resil::registry! { bulkhead pool { max_concurrent = 8, wait = "1s" } }
+    resil::registry! {
+        rate_limiter quota { rate = "100/s", wait = "1s" }
+        bulkhead pool { max_concurrent = 8, wait = "1s" }
+    }
 }
 
 #[resilient(deadline = "1s", rate_limiter(rate = "10/s", wait = "1s"))]
@@ -10,8 +13,8 @@ async fn limiter() -> Result<(), std::io::Error> {
     Ok(())
 }
 
-#[resilient(deadline = "1s", bulkhead = "pool")]
-async fn bulkhead() -> Result<(), std::io::Error> {
+#[resilient(deadline = "1s", bulkhead = "pool", rate_limiter = "quota")]
+fn named() -> Result<(), std::io::Error> {
     Ok(())
 }
 

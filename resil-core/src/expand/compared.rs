@@ -4,6 +4,7 @@
 
 use crate::bulkhead::BulkheadOptions;
 use crate::circuit_breaker::BreakerOptions;
+use crate::rate_limiter::LimiterOptions;
 use crate::time::Nanos;
 use core::time::Duration;
 
@@ -14,6 +15,22 @@ pub const fn slow_call_below(options: Option<BreakerOptions>, limit: Duration) -
             slow_call.0 == Nanos::MAX.0 || slow_call.0 < Nanos::from_duration(limit).0
         }
         None => true,
+    }
+}
+
+/// Whether there can be so many cells at once.
+pub const fn cost_within_burst(options: Option<LimiterOptions>, cost: u32) -> bool {
+    match options {
+        Some(options) => cost <= options.most_at_once(),
+        None => true,
+    }
+}
+
+/// How long a limiter has a call wait at most.
+pub const fn limiter_wait(options: Option<LimiterOptions>) -> Duration {
+    match options {
+        Some(options) => options.wait.to_duration(),
+        None => Duration::ZERO,
     }
 }
 
@@ -41,7 +58,9 @@ pub const fn waits_below(first: Duration, second: Duration, deadline: Duration) 
 mod tests {
     use super::*;
     use crate::bulkhead::Bulkhead;
+    use crate::cell::Rate;
     use crate::circuit_breaker::CircuitBreaker;
+    use crate::rate_limiter::RateLimiter;
 
     const fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
@@ -55,6 +74,17 @@ mod tests {
         let without = CircuitBreaker::builder("test").options();
         assert!(slow_call_below(Some(without), Duration::MAX));
         assert!(slow_call_below(None, Duration::from_nanos(1)));
+    }
+
+    #[test]
+    fn l05_a_cost_is_within_what_one_shard_lets_pass() {
+        let builder = RateLimiter::builder("test").rate(Rate::per_second(100)).burst(10);
+        assert!(cost_within_burst(Some(builder.options()), 10));
+        assert!(!cost_within_burst(Some(builder.options()), 11));
+        assert!(!cost_within_burst(Some(builder.shards(2).options()), 6));
+        assert!(cost_within_burst(None, u32::MAX));
+        assert_eq!(limiter_wait(Some(builder.wait(ms(10)).options())), ms(10));
+        assert_eq!(limiter_wait(None), Duration::ZERO);
     }
 
     #[test]

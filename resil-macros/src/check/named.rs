@@ -9,13 +9,13 @@ use crate::policies::{
     BreakerSettings, BulkheadSettings, LimiterSettings, Row, Settings, Shared, Source,
 };
 use crate::values::{Count, Duration};
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use syn::Path;
 
 /// What the compiler is to assert.
-pub(crate) struct Assertion<'a> {
+pub(crate) struct Assertion {
     /// Where it stands.
-    pub(crate) key: &'a Ident,
+    pub(crate) at: Span,
     pub(crate) holds: Holds,
     pub(crate) wrong: String,
     pub(crate) help: String,
@@ -47,7 +47,7 @@ pub(crate) enum Wait {
 }
 
 /// All that are to be emitted.
-pub(crate) fn assertions(plan: &Plan) -> Vec<Assertion<'_>> {
+pub(crate) fn assertions(plan: &Plan) -> Vec<Assertion> {
     let each = [
         slow_call_reaches_timeout(plan),
         slow_call_reaches_deadline(plan),
@@ -59,12 +59,12 @@ pub(crate) fn assertions(plan: &Plan) -> Vec<Assertion<'_>> {
     each.into_iter().flatten().collect()
 }
 
-fn slow_call_reaches_timeout(plan: &Plan) -> Option<Assertion<'_>> {
+fn slow_call_reaches_timeout(plan: &Plan) -> Option<Assertion> {
     let (key, breaker) = breaker(plan)?;
     let after = time::timeout(plan.policies())?;
     let applies = time::breaker_sees_attempts(plan);
     (applies && !is_silenced(plan, "slow_call_reaches_timeout")).then(|| Assertion {
-        key,
+        at: key.span(),
         wrong: time::never_slow(plan, &format!("call of `{}`", breaker.name)),
         help: format!(
             "a `timeout` above the `slow_call` of `{}`, or `allow(slow_call_reaches_timeout)`",
@@ -74,12 +74,12 @@ fn slow_call_reaches_timeout(plan: &Plan) -> Option<Assertion<'_>> {
     })
 }
 
-fn slow_call_reaches_deadline(plan: &Plan) -> Option<Assertion<'_>> {
+fn slow_call_reaches_deadline(plan: &Plan) -> Option<Assertion> {
     let (key, breaker) = breaker(plan)?;
     let after = time::deadline(plan.policies())?;
     let applies = time::slow_is_ended_by_deadline(plan);
     (applies && !is_silenced(plan, "slow_call_reaches_deadline")).then(|| Assertion {
-        key,
+        at: key.span(),
         wrong: format!(
             "no call of `{}` is ever slow: the `deadline` ends it before `slow_call` is reached",
             breaker.name
@@ -92,11 +92,11 @@ fn slow_call_reaches_deadline(plan: &Plan) -> Option<Assertion<'_>> {
     })
 }
 
-fn cost_over_burst(plan: &Plan) -> Option<Assertion<'_>> {
-    let (key, limiter) = limiter(plan)?;
+fn cost_over_burst(plan: &Plan) -> Option<Assertion> {
+    let (_, limiter) = limiter(plan)?;
     let cost = plan.policies().rate_limiter.as_ref()?.written_cost()?;
     Some(Assertion {
-        key,
+        at: cost.span,
         wrong: format!(
             "this call never passes: it costs more than the `burst` of `{}`",
             limiter.name
@@ -106,27 +106,22 @@ fn cost_over_burst(plan: &Plan) -> Option<Assertion<'_>> {
     })
 }
 
-fn limiter_wait_reaches_deadline(plan: &Plan) -> Option<Assertion<'_>> {
+fn limiter_wait_reaches_deadline(plan: &Plan) -> Option<Assertion> {
     let (key, limiter) = limiter(plan)?;
     let name = limiter.name.to_string();
     wait_reaches_deadline(plan, key, &name, Wait::OfLimiter(limiter))
 }
 
-fn bulkhead_wait_reaches_deadline(plan: &Plan) -> Option<Assertion<'_>> {
+fn bulkhead_wait_reaches_deadline(plan: &Plan) -> Option<Assertion> {
     let (key, bulkhead) = bulkhead(plan)?;
     let name = bulkhead.name.to_string();
     wait_reaches_deadline(plan, key, &name, Wait::OfBulkhead(bulkhead))
 }
 
-fn wait_reaches_deadline<'a>(
-    plan: &Plan,
-    key: &'a Ident,
-    name: &str,
-    wait: Wait,
-) -> Option<Assertion<'a>> {
+fn wait_reaches_deadline(plan: &Plan, key: &Ident, name: &str, wait: Wait) -> Option<Assertion> {
     let deadline = time::deadline(plan.policies())?;
     (!is_silenced(plan, "wait_reaches_deadline")).then(|| Assertion {
-        key,
+        at: key.span(),
         holds: Holds::WaitBelow(wait, deadline),
         wrong: format!(
             "a call that waits as long as `{name}` lets it has no time left: the `deadline` is there first"
@@ -138,7 +133,7 @@ fn wait_reaches_deadline<'a>(
 }
 
 /// Of two that are written here, `time` speaks.
-fn waits_reach_deadline(plan: &Plan) -> Option<Assertion<'_>> {
+fn waits_reach_deadline(plan: &Plan) -> Option<Assertion> {
     let policies = plan.policies();
     let deadline = time::deadline(policies)?;
     let (limiter, bulkhead) = (limiter(plan), bulkhead(plan));
@@ -150,7 +145,7 @@ fn waits_reach_deadline(plan: &Plan) -> Option<Assertion<'_>> {
         at_bulkhead.or(time::bulkhead_wait(policies).map(Wait::Written))?,
     ];
     (!is_silenced(plan, "waits_reach_deadline")).then(|| Assertion {
-        key,
+        at: key.span(),
         wrong: "a call that waits at both, limiter and bulkhead, has no time left: the `deadline` is there first"
             .to_owned(),
         help: "a longer `deadline`, a shorter `wait` in one of the two, or `allow(waits_reach_deadline)`"

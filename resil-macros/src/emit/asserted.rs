@@ -1,6 +1,5 @@
 //! What the compiler is asked to compare: rules over the options of policies that are declared elsewhere.
 
-use super::at;
 use crate::check::named::{Assertion, Holds, Named, Wait, assertions};
 use crate::plan::Plan;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -12,8 +11,8 @@ pub(super) fn all(plan: &Plan) -> TokenStream {
     quote!(#(#each)*)
 }
 
-fn one(plan: &Plan, Assertion { key, holds, wrong, help }: &Assertion<'_>) -> TokenStream {
-    let span = at(key);
+fn one(plan: &Plan, Assertion { at, holds, wrong, help }: &Assertion) -> TokenStream {
+    let span = at.resolved_at(Span::mixed_site());
     let rt = plan.rt(span);
     let says = format!("{wrong}\nhelp: {help}");
     // Each under the name of its kind, by which the condition calls it.
