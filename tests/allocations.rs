@@ -3,12 +3,14 @@
 #![allow(unsafe_code)] // a global allocator is one
 
 use resil::{
-    CircuitBreaker, Event, Observer, ObserverAlreadySet, Reason, State, resilient, set_observer,
+    Bulkhead, CircuitBreaker, Event, Observer, ObserverAlreadySet, Reason, State, resilient,
+    set_observer,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::pin::pin;
 use std::task::Poll;
+use std::time::Duration;
 use tests::{Fault, breaker_of, poll_once};
 
 thread_local! {
@@ -65,6 +67,71 @@ fn a_permit_by_hand_never_allocates_whatever_comes_of_it() {
     };
     assert_eq!(allocations(calls), 0);
     assert_eq!(BREAKER.state(), State::Open, "so some of them were refused");
+}
+
+#[test]
+fn a_place_in_a_bulkhead_never_allocates_whether_it_is_free_refused_or_waited_for() {
+    static POOL: Bulkhead = Bulkhead::builder("allocations")
+        .max_concurrent(2)
+        .wait(Duration::from_micros(1))
+        .queue(2)
+        .build();
+    static BUSY: Bulkhead = Bulkhead::builder("allocations_busy")
+        .max_concurrent(1)
+        .wait(Duration::from_secs(3_600))
+        .build();
+    let calls = || {
+        let free = POOL.acquire().unwrap();
+        drop((POOL.acquire_blocking().unwrap(), free));
+        let one = polled(POOL.acquire_async()).unwrap();
+        let two = POOL.acquire().unwrap();
+        assert!(POOL.acquire().is_err(), "refused at once");
+        assert!(POOL.acquire_blocking().is_err(), "refused after a wait");
+        let mut waits = pin!(POOL.acquire_async());
+        assert!(poll_once(waits.as_mut()).is_pending());
+        let left_waiting = poll_once(pin!(POOL.acquire_async()));
+        assert!(left_waiting.is_pending());
+        drop(one);
+        assert!(poll_once(waits).is_ready(), "served, or too late");
+        drop(two);
+    };
+    let handed_over = || {
+        let mut slot = BUSY.acquire_blocking().unwrap();
+        for _ in 0..100 {
+            let mut waits = pin!(BUSY.acquire_async());
+            assert!(poll_once(waits.as_mut()).is_pending());
+            drop(slot);
+            slot = polled(waits).unwrap();
+        }
+    };
+    // The thread takes its stripe, the timer makes room, and the thread its handle.
+    calls();
+    handed_over();
+    assert_eq!(allocations(calls), 0);
+    assert_eq!(allocations(handed_over), 0);
+}
+
+#[test]
+fn a_thread_that_waits_for_a_place_never_allocates() {
+    static BUSY: Bulkhead = Bulkhead::builder("allocations_thread")
+        .max_concurrent(1)
+        .wait(Duration::from_secs(3_600))
+        .build();
+    let slot = std::sync::Mutex::new(None);
+    std::thread::scope(|scope| {
+        for round in 0..2 {
+            *slot.lock().unwrap() = Some(BUSY.acquire().unwrap());
+            scope.spawn(|| {
+                while BUSY.waiting() == 0 {
+                    std::thread::yield_now();
+                }
+                let held = slot.lock().unwrap().take();
+                drop(held);
+            });
+            let allocated = allocations(|| drop(BUSY.acquire_blocking().unwrap()));
+            assert!(allocated == 0 || round == 0, "{allocated}");
+        }
+    });
 }
 
 // ---- through the attribute ------------------------------------------------------------------------------------------------

@@ -3,11 +3,13 @@
 pub mod breaker;
 mod catalogue;
 mod fault;
+mod later;
 pub mod trial;
 mod worlds;
 
-pub use catalogue::{breaker_of, count, counts, setting};
+pub use catalogue::{breaker_of, bulkhead_of, count, counts, setting};
 pub use fault::Fault;
+pub use later::later;
 pub use worlds::{
     Calls, Wakes, World, at_once, block_on, on_a_manual_clock, poll_once, run, without_a_runtime,
 };

@@ -368,6 +368,24 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_moves_it_from_timer_to_timer_until_woken() {
+        let clock = pause();
+        let start = clock.now();
+        let (woken, waker) = Wakes::pair();
+        let mut timers = [const { Timer::new() }; 3];
+        for (timer, ms) in timers.iter_mut().zip([10, 20, 30]) {
+            timer.arm_at(start.plus(Nanos::from_ms(ms)), &waker);
+        }
+        let stands = || clock.now().since(start);
+        clock.advance_until(start.plus(Nanos::from_ms(25)), || woken.times() == 1);
+        assert_eq!(stands(), Nanos::from_ms(10));
+        clock.advance_until(start.plus(Nanos::from_ms(25)), || false);
+        assert_eq!((stands(), woken.times()), (Nanos::from_ms(25), 2));
+        clock.advance_until(Nanos::MAX, || false);
+        assert_eq!((stands(), clock.timers()), (Nanos::from_ms(30), 0), "no further than the last");
+    }
+
+    #[test]
     fn sleeps_keep_to_it() {
         let clock = pause();
         let start = now();

@@ -93,6 +93,7 @@ mod tests {
     use super::*;
     use crate::time::testkit::{Wakes, block_on, poll_once};
     use core::pin::pin;
+    use core::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
     fn r06_a_sleep_of_zero_yields_once() {
@@ -115,6 +116,39 @@ mod tests {
             sleep_blocking(Nanos(ns));
             assert!(now().since(begin) >= Nanos(ns));
         }
+    }
+
+    #[test]
+    fn a_thread_is_blocked_until_it_is_woken_or_due() {
+        let begin = now();
+        block_until(begin, begin.plus(Nanos(1_500_000)), || false);
+        assert!(now().since(begin) >= Nanos(1_500_000), "woken by nobody");
+
+        let woken = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let sleepers = [Nanos::MAX, begin.plus(Nanos::from_ms(3_600_000))].map(|due| {
+                let woken = &woken;
+                scope.spawn(move || block_until(begin, due, || woken.load(Ordering::Acquire)))
+            });
+            woken.store(true, Ordering::Release);
+            for sleeper in &sleepers {
+                sleeper.thread().unpark();
+            }
+        });
+        block_until(begin, Nanos::MAX, || true);
+    }
+
+    #[test]
+    #[cfg(feature = "test-util")]
+    fn on_a_paused_tokio_clock_a_thread_is_blocked_in_real_time() {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_time().start_paused(true).build().expect("a runtime");
+        runtime.block_on(async {
+            let (begin, real) = (now(), std::time::Instant::now());
+            block_until(begin, begin.plus(Nanos::MILLI), || false);
+            assert_eq!(now(), begin, "it stands still");
+            assert!(real.elapsed() >= Nanos::MILLI.to_duration());
+        });
     }
 
     #[test]
