@@ -111,6 +111,7 @@ async fn charge(client: &Client, order: &Order) -> Result<Receipt, PayError> {
             ),
         )
         .jitter(::resil::__private::Jitter::Full)
+        .budget_named("budget")
         .build();
     ::resil::register!(__RESIL_RETRY);
     static __RESIL_TIMEOUT: ::resil::__private::Timeout = ::resil::__private::Timeout::builder(

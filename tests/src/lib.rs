@@ -1,6 +1,7 @@
 //! What tests share: an observer that remembers, worlds with virtual time, an error.
 
 pub mod breaker;
+pub mod budget;
 mod catalogue;
 mod fault;
 mod later;

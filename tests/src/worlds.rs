@@ -200,18 +200,22 @@ pub fn without_a_runtime() -> (Paused, World) {
 /// worlds! { name_of_the_test: [policies] (arguments) -> Returns { body } |world| { check } }
 /// ```
 ///
+/// With `with { … }` in front of the policies, each world has these items of its own: what is shared by functions, but not by
+/// tests.
+///
 /// The check calls the function as `call(…).await`, and finds its policies in the catalogue under `NAME`. In the body
 /// `pass!(world, span)` lets virtual time pass. With `async` in front, the body may await, and there is no sync world. The tests
 /// are called `name_of_the_test::{sync, on_tokio, without_a_runtime}::holds`.
 #[macro_export]
 macro_rules! worlds {
-    ($test:ident: [$($policy:tt)*] ($($arg:ident: $ty:ty),*) -> $ret:ty { $($body:tt)* } |$world:ident| { $($check:tt)* }) => {
+    ($test:ident: $(with { $($item:item)* })? [$($policy:tt)*] ($($arg:ident: $ty:ty),*) -> $ret:ty { $($body:tt)* } |$world:ident| { $($check:tt)* }) => {
         mod $test {
             use super::*;
 
             mod sync {
                 use super::*;
                 const NAME: &str = ::core::concat!(::core::module_path!(), "::guarded");
+                $($($item)*)?
                 #[allow(unused_macros)]
                 macro_rules! pass { ($place:expr, $span:expr) => { $crate::at_once($place.sleep($span)) }; }
 
@@ -227,19 +231,20 @@ macro_rules! worlds {
                 }
             }
 
-            $crate::worlds! { @asynchronous [$($policy)*] ($($arg: $ty),*) -> $ret { $($body)* } |$world| { $($check)* } }
+            $crate::worlds! { @asynchronous { $($($item)*)? } [$($policy)*] ($($arg: $ty),*) -> $ret { $($body)* } |$world| { $($check)* } }
         }
     };
-    ($test:ident: async [$($policy:tt)*] ($($arg:ident: $ty:ty),*) -> $ret:ty { $($body:tt)* } |$world:ident| { $($check:tt)* }) => {
+    ($test:ident: $(with { $($item:item)* })? async [$($policy:tt)*] ($($arg:ident: $ty:ty),*) -> $ret:ty { $($body:tt)* } |$world:ident| { $($check:tt)* }) => {
         mod $test {
             use super::*;
-            $crate::worlds! { @asynchronous [$($policy)*] ($($arg: $ty),*) -> $ret { $($body)* } |$world| { $($check)* } }
+            $crate::worlds! { @asynchronous { $($($item)*)? } [$($policy)*] ($($arg: $ty),*) -> $ret { $($body)* } |$world| { $($check)* } }
         }
     };
-    (@asynchronous [$($policy:tt)*] ($($arg:ident: $ty:ty),*) -> $ret:ty { $($body:tt)* } |$world:ident| { $($check:tt)* }) => {
+    (@asynchronous { $($item:item)* } [$($policy:tt)*] ($($arg:ident: $ty:ty),*) -> $ret:ty { $($body:tt)* } |$world:ident| { $($check:tt)* }) => {
         mod on_tokio {
             use super::*;
             const NAME: &str = ::core::concat!(::core::module_path!(), "::call");
+            $($item)*
             #[allow(unused_macros)]
             macro_rules! pass { ($place:expr, $span:expr) => { $place.sleep($span).await }; }
 
@@ -257,6 +262,7 @@ macro_rules! worlds {
         mod without_a_runtime {
             use super::*;
             const NAME: &str = ::core::concat!(::core::module_path!(), "::call");
+            $($item)*
             #[allow(unused_macros)]
             macro_rules! pass { ($place:expr, $span:expr) => { $place.sleep($span).await }; }
 

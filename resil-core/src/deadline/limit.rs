@@ -64,7 +64,7 @@ impl Limits for CallDeadline<'_> {
     }
 }
 
-impl<'a> CallDeadline<'a> {
+impl CallDeadline<'_> {
     fn rejected(&self) -> Rejected {
         Rejected::new(Reason::DeadlineExceeded, self.limit.name)
     }

@@ -52,6 +52,7 @@ pub struct RetryBuilder {
     on_timeout: bool,
     on_rejected: bool,
     max_pushback: Duration,
+    budget: Option<&'static str>,
 }
 
 impl RetryBuilder {
@@ -68,6 +69,7 @@ impl RetryBuilder {
             on_timeout: true,
             on_rejected: false,
             max_pushback: DEFAULT_MAX_PUSHBACK,
+            budget: None,
         }
     }
 
@@ -163,6 +165,14 @@ impl RetryBuilder {
         self
     }
 
+    /// What the catalogue shows as the budget. The one that a call draws on is given to
+    /// [`start_within_budget`](Retry::start_within_budget).
+    #[doc(hidden)]
+    pub const fn budget_named(mut self, name: &'static str) -> Self {
+        self.budget = Some(name);
+        self
+    }
+
     /// The policy.
     ///
     /// # Panics
@@ -219,6 +229,7 @@ impl RetryBuilder {
             on_timeout: self.on_timeout,
             on_rejected: self.on_rejected,
             max_pushback: self.max_pushback,
+            budget: self.budget,
         })
     }
 

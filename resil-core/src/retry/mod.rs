@@ -219,8 +219,9 @@ impl Policy for Retry {
     }
 
     fn settings(&self, visit: &mut dyn FnMut(Setting)) {
-        let Options { backoff, jitter, within, on_timeout, on_rejected, max_pushback, .. } =
-            self.options;
+        let Options {
+            backoff, jitter, within, on_timeout, on_rejected, max_pushback, budget, ..
+        } = self.options;
         let mut say = |name, value| visit(Setting { name, value });
         say(
             "max",
@@ -246,6 +247,7 @@ impl Policy for Retry {
         say("on_timeout", yes_or_no(on_timeout));
         say("on_rejected", yes_or_no(on_rejected));
         say("max_pushback", Value::Duration(max_pushback));
+        say("budget", budget.map_or(Value::Off, Value::Word));
     }
 
     fn counters(&self, visit: &mut dyn FnMut(Counter)) {
@@ -302,7 +304,7 @@ mod settings {
         assert_eq!(
             shown.join("; "),
             "max = 3; backoff = exponential; base = 20ms; factor = 3; cap = 200ms; jitter = plus_minus; \
-             plus_minus = 20%; within = off; on_timeout = true; on_rejected = false; max_pushback = 10s"
+             plus_minus = 20%; within = off; on_timeout = true; on_rejected = false; max_pushback = 10s; budget = off"
         );
         assert_eq!(RETRY.name(), "mod::f");
         assert!(RETRY.location().file().ends_with("mod.rs"));

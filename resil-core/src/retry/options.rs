@@ -17,6 +17,8 @@ pub(super) struct Options {
     pub(super) on_timeout: bool,
     pub(super) on_rejected: bool,
     pub(super) max_pushback: Duration,
+    /// The budget that its calls draw on, for the catalogue.
+    pub(super) budget: Option<&'static str>,
 }
 
 /// What bounds the number of attempts.

@@ -49,7 +49,6 @@ pub(crate) struct Retry {
 #[derive(Debug)]
 pub(crate) struct Budget {
     pub(crate) key: Ident,
-    #[allow(dead_code, reason = "what is emitted for it comes next")]
     pub(crate) source: Shared,
 }
 
@@ -169,6 +168,10 @@ impl Row for Retry {
             switch("on_timeout", settings.on_timeout),
             switch("on_rejected", settings.on_rejected),
             duration("max_pushback", settings.max_pushback),
+            self.budget
+                .as_ref()
+                .map(|budget| budget.source.shown())
+                .map(|b| quote!(.budget_named(#b))),
         ];
         let setters = setters.into_iter().flatten();
         Some((quote!(#rt::Retry), quote!(#rt::Retry::builder(#name) #(#setters)* .build())))

@@ -7,7 +7,7 @@ use crate::diag::{self, Diagnostics};
 use crate::syntax::{self, Entry, List, Value};
 use crate::values::bare;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Expr, ExprLit, ExprPath, Lit, LitStr, Path};
 
 /// A kind of policy that functions share, and what one of that kind is set to.
@@ -169,6 +169,14 @@ impl Shared {
                 "expected the name of a policy",
                 format!("`{key} = \"shared\"` where a registry has it, or the path of a `static`"),
             )),
+        }
+    }
+
+    /// How it is written, for people.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Named(name) => name.to_string(),
+            Self::Path(path) => path.to_token_stream().to_string().replace(' ', ""),
         }
     }
 }
