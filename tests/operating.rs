@@ -1,9 +1,12 @@
 //! Policies that are disabled and enabled while calls go on, one by one.
 
+use resil::testing::pause;
 use resil::{Entry, Event, Kind, Reason, State, catalog, resilient};
+use std::cell::Cell;
 use std::future::pending;
 use std::pin::pin;
 use std::task::Poll;
+use std::time::Duration;
 use tests::breaker::{builder, fail, is_refused, open, transitions};
 use tests::{
     Calls, Fault, count, counts, heard, listen, poll_once, run, without_a_runtime, worlds,
@@ -254,4 +257,111 @@ fn events_of_a_breaker_that_is_enabled_say_that_somebody_did_it() {
         panic!("two transitions, not {told:?}")
     };
     assert_eq!((from, to, reason), (State::Disabled, State::Closed, resil::TripReason::Manual));
+}
+
+// ---- fallback -------------------------------------------------------------------------------------------------------------
+
+worlds! {
+    a_disabled_fallback_lets_errors_and_refusals_through:
+    [fallback = |_| Ok(0), circuit_breaker(window = 2, min_calls = 2)]
+    (calls: &Calls) -> Result<u32, Fault> { Err(Fault::Down(calls.begin())) }
+    |world| {
+        let calls = Calls::new(&world);
+        disable(Kind::Fallback, NAME);
+        assert_eq!(call(&calls).await, Err(Fault::Down(1)));
+        enable(Kind::Fallback, NAME);
+        assert_eq!(call(&calls).await, Ok(0));
+        disable(Kind::Fallback, NAME);
+        let refused = call(&calls).await.unwrap_err().refusal().expect("the breaker is open");
+        assert_eq!(refused.reason(), Reason::CircuitOpen);
+        enable(Kind::Fallback, NAME);
+        assert_eq!(call(&calls).await, Ok(0));
+        assert_eq!(counts(Kind::Fallback, NAME), [("error", 1), ("rejected", 1)]);
+    }
+}
+
+worlds! {
+    a_disabled_fallback_by_cause_lets_refusals_through:
+    [fallback(rejected = |_| Ok(0)), circuit_breaker(window = 1)]
+    (calls: &Calls) -> Result<u32, Fault> { Err(Fault::Down(calls.begin())) }
+    |world| {
+        let calls = Calls::new(&world);
+        assert!(call(&calls).await.is_err());
+        disable(Kind::Fallback, NAME);
+        assert!(call(&calls).await.unwrap_err().refusal().is_some());
+        enable(Kind::Fallback, NAME);
+        assert_eq!(call(&calls).await, Ok(0));
+        assert_eq!(counts(Kind::Fallback, NAME), [("rejected", 1)]);
+    }
+}
+
+worlds! {
+    a_disabled_fallback_answers_where_nothing_else_could_be_returned:
+    [fallback = |_| 7, circuit_breaker(window = 1), failure = 0]
+    (calls: &Calls) -> u32 { calls.begin() - 1 }
+    |world| {
+        let calls = Calls::new(&world);
+        disable(Kind::Fallback, NAME);
+        assert_eq!(call(&calls).await, 0);
+        assert_eq!(call(&calls).await, 7, "a number carries no refusal");
+        assert_eq!(counts(Kind::Fallback, NAME), [("rejected", 1)]);
+    }
+}
+
+worlds! {
+    a_disabled_fallback_of_an_option_lets_its_none_through:
+    [fallback = |_| Some(7), circuit_breaker(window = 2), failure = None]
+    (_calls: &Calls) -> Option<u32> { None }
+    |world| {
+        let calls = Calls::new(&world);
+        disable(Kind::Fallback, NAME);
+        assert_eq!((call(&calls).await, call(&calls).await), (None, None));
+        assert_eq!(call(&calls).await, Some(7), "the breaker refuses");
+        enable(Kind::Fallback, NAME);
+        assert_eq!(call(&calls).await, Some(7));
+    }
+}
+
+/// Whether the error type has a place for refusals is not known where it is generic.
+#[resilient(fallback = |_| Ok(0), circuit_breaker(window = 1), name = "generic_error")]
+fn generic_error<E: Clone>(error: &E) -> Result<u32, E> {
+    Err(error.clone())
+}
+
+#[test]
+fn a_disabled_fallback_lets_an_error_of_any_type_through() {
+    disable(Kind::Fallback, "generic_error");
+    assert_eq!(generic_error(&Fault::Mine), Err(Fault::Mine));
+    assert_eq!(generic_error(&"mine"), Ok(0), "refused, which not every error type can say");
+}
+
+// ---- sync limits ----------------------------------------------------------------------------------------------------------
+
+#[test]
+fn a_disabled_timeout_takes_no_late_outcome_away() {
+    #[resilient(timeout("100ms", late = timeout), name = "sync_limits")]
+    fn call(clock: &resil::testing::ManualClock) -> Result<Option<Duration>, Fault> {
+        let left = resil::Deadline::current().remaining();
+        clock.advance("1s");
+        Ok(left)
+    }
+    let clock = pause();
+    disable(Kind::Timeout, "sync_limits");
+    assert_eq!(call(&clock), Ok(None));
+    enable(Kind::Timeout, "sync_limits");
+    assert!(call(&clock).unwrap_err().refusal().is_some());
+    assert_eq!(counts(Kind::Timeout, "sync_limits"), [("timed_out", 1)]);
+}
+
+#[test]
+fn a_disabled_deadline_cuts_no_wait_of_a_sync_function() {
+    #[resilient(deadline = "100ms", retry(max = 2, backoff = constant("1s"), jitter = none), name = "sync_deadline")]
+    fn call(calls: &Cell<u32>) -> Result<u32, Fault> {
+        calls.set(calls.get() + 1);
+        Err(Fault::Down(calls.get()))
+    }
+    let (_clock, calls) = (pause(), Cell::new(0));
+    assert_eq!(call(&calls), Err(Fault::Down(1)));
+    disable(Kind::Deadline, "sync_deadline");
+    assert_eq!(call(&calls), Err(Fault::Down(3)));
 }

@@ -9,8 +9,12 @@
 use crate::bulkhead::Bulkhead;
 use crate::circuit_breaker::CircuitBreaker;
 use crate::contract::{Counter, Kind, Location, Policy, Setting};
+use crate::deadline::DeadlineLimit;
+use crate::fallback::Fallback;
 use crate::rate_limiter::RateLimiter;
+use crate::retry::Retry;
 use crate::retry_budget::RetryBudget;
+use crate::timeout::Timeout;
 use core::any::Any;
 use core::fmt;
 
@@ -214,6 +218,26 @@ impl Entry {
 
     /// Itself, if it is a retry budget, to act on it.
     pub fn retry_budget(&self) -> Option<&'static RetryBudget> {
+        self.downcast()
+    }
+
+    /// Itself, if it is a retry, to act on it.
+    pub fn retry(&self) -> Option<&'static Retry> {
+        self.downcast()
+    }
+
+    /// Itself, if it is a timeout, to act on it.
+    pub fn timeout(&self) -> Option<&'static Timeout> {
+        self.downcast()
+    }
+
+    /// Itself, if it is a deadline, to act on it.
+    pub fn deadline(&self) -> Option<&'static DeadlineLimit> {
+        self.downcast()
+    }
+
+    /// Itself, if it is a fallback, to act on it.
+    pub fn fallback(&self) -> Option<&'static Fallback> {
         self.downcast()
     }
 

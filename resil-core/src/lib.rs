@@ -49,7 +49,9 @@ pub use contract::*;
 #[cfg(not(resil_loom))]
 pub use deadline::{CallDeadline, DeadlineLimit, DeadlineLimitBuilder};
 #[cfg(not(resil_loom))]
-pub use fallback::{Cause, Ended, EndedAs, Fallback, FallbackBuilder, Standing};
+pub use fallback::{
+    Cause, Ended, EndedAs, Fallback, FallbackBuilder, OrRejected, OrRejectedAs, Standing,
+};
 #[cfg(not(resil_loom))]
 pub use rate_limiter::{Cells, LimiterOptions, RateLimiter, RateLimiterBuilder, Reserving, Start};
 #[cfg(not(resil_loom))]

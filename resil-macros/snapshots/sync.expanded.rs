@@ -66,7 +66,7 @@ fn dropped(conn: &mut Conn) -> u32 {
     };
     let __resil_ended = {
         use ::resil::__private::EndedAs as _;
-        __resil_ended.__resil_cause()
+        __resil_ended.__resil_pass(&__RESIL_FALLBACK).__resil_cause(&__RESIL_FALLBACK)
     };
     match __resil_ended {
         ::core::result::Result::Ok(__resil_outcome) => __resil_outcome,

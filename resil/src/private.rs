@@ -13,6 +13,7 @@ pub use resil_core::{
     RateLimiter, Ratio, Reason, Rejected, Retry, RetryBudget, Slot, Start, Timeout, attempt, call,
     limited,
 };
+pub use resil_core::{OrRejected, OrRejectedAs};
 pub use resil_core::{Timed, TimedAs, call_limited};
 #[doc(hidden)]
 pub use resil_macros::__registry;

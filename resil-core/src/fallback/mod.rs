@@ -9,7 +9,7 @@ mod ended;
 
 pub use cause::Cause;
 pub use config::FallbackBuilder;
-pub use ended::{Ended, EndedAs, Standing};
+pub use ended::{Ended, EndedAs, OrRejected, OrRejectedAs, Standing};
 
 use crate::cell::{Rare, Switch};
 use crate::contract::{Counter, Event, Kind, Location, Policy, Rejected, Setting, emit};
@@ -37,19 +37,23 @@ mod count {
 /// # Examples
 /// ```
 /// # use resil_core as resil;
-/// use resil::{Cause, Ended, Fallback, Judgement};
+/// use resil::{Cause, Fallback};
 ///
 /// static QUOTE: Fallback = Fallback::builder("quote").build();
 ///
-/// let ended = Ended::returned(Err::<u32, _>("down"), Judgement::FAILURE);
-/// let outcome = match ended.__resil_cause() {
-///     Ok(outcome) => outcome,
-///     Err(cause) => {
-///         QUOTE.ran(&cause);
-///         Ok(0)
+/// fn or_nothing(quoted: Result<u32, &'static str>) -> Result<u32, &'static str> {
+///     match quoted {
+///         Err(error) if QUOTE.is_enabled() => {
+///             QUOTE.ran(&Cause::Error(error));
+///             Ok(0)
+///         }
+///         quoted => quoted,
 ///     }
-/// };
-/// assert_eq!((outcome, QUOTE.runs()), (Ok(0), 1));
+/// }
+///
+/// assert_eq!((or_nothing(Err("down")), QUOTE.runs()), (Ok(0), 1));
+/// QUOTE.disable();
+/// assert_eq!((or_nothing(Err("down")), QUOTE.runs()), (Err("down"), 1));
 /// ```
 pub struct Fallback {
     name: &'static str,
@@ -177,7 +181,7 @@ mod tests {
     #[test]
     fn f03_the_fallback_gets_the_original_and_its_own_outcome_is_the_calls() {
         fn answered(ended: Ended<Result<u8, String>>) -> Result<u8, String> {
-            match ended.__resil_cause() {
+            match ended.__resil_cause(&Fallback::builder("f").build()) {
                 Ok(outcome) => outcome,
                 Err(cause) => Err(format!("nothing cached after: {cause}")),
             }

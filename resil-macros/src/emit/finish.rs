@@ -76,15 +76,24 @@ fn or_answer(plan: &Plan, fallback: &Fallback, attempts: &Part) -> TokenStream {
             quote!(#error #refused)
         }
     };
+    let name = static_name(fallback.key());
+    // Both ask whether the fallback is enabled, where there is something to answer for.
     let (carrier, cause) = if plan.carrier == Carrier::Ended {
-        let cause = quote_spanned!(span=> let __resil_ended = { use #rt::EndedAs as _; __resil_ended.__resil_cause() };);
-        (quote_spanned!(span=> #rt::Ended<#returns>), Some(cause))
+        let cause = quote_spanned! {span=>
+            use #rt::EndedAs as _;
+            __resil_ended.__resil_pass(&#name).__resil_cause(&#name)
+        };
+        (quote_spanned!(span=> #rt::Ended<#returns>), cause)
     } else {
-        (quote_spanned!(span=> ::core::result::Result<#returns, #rt::Rejected>), None)
+        let cause = quote_spanned! {span=>
+            use #rt::OrRejectedAs as _;
+            #rt::OrRejected(__resil_ended).__resil_pass(&#name)
+        };
+        (quote_spanned!(span=> ::core::result::Result<#returns, #rt::Rejected>), cause)
     };
     quote_spanned! {span=>
         let __resil_ended: #carrier = #label #block;
-        #cause
+        let __resil_ended = { #cause };
         match __resil_ended {
             ::core::result::Result::Ok(__resil_outcome) => __resil_outcome,
             #arms
