@@ -21,6 +21,8 @@ pub mod expand;
 #[cfg(not(resil_loom))]
 mod fallback;
 #[cfg(not(resil_loom))]
+mod pipeline;
+#[cfg(not(resil_loom))]
 pub mod rate_limiter;
 #[cfg(not(resil_loom))]
 pub mod retry;
@@ -52,6 +54,8 @@ pub use deadline::{CallDeadline, DeadlineLimit, DeadlineLimitBuilder};
 pub use fallback::{
     Cause, Ended, EndedAs, Fallback, FallbackBuilder, OrRejected, OrRejectedAs, Standing,
 };
+#[cfg(not(resil_loom))]
+pub use pipeline::{Answer, Answered, ByClassify, ByJudge, JudgeBy, Pipeline, Refusing};
 #[cfg(not(resil_loom))]
 pub use rate_limiter::{Cells, LimiterOptions, RateLimiter, RateLimiterBuilder, Reserving, Start};
 #[cfg(not(resil_loom))]

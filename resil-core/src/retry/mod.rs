@@ -150,6 +150,14 @@ impl Retry {
         Attempts::new(self, self.options.within, Share::new(budget))
     }
 
+    /// As [`start`](Self::start) or [`start_within_budget`](Self::start_within_budget).
+    pub(crate) fn start_within<'a, B: Budget + ?Sized>(
+        &'a self,
+        budget: Option<&'a B>,
+    ) -> Attempts<'a, Option<Share<'a, B>>> {
+        Attempts::new(self, self.options.within, budget.map(Share::new))
+    }
+
     /// The most attempts a call makes, the first one included; `None` if only time limits them.
     pub const fn max_attempts(&self) -> Option<u32> {
         match self.options.most {

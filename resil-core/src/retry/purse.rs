@@ -37,6 +37,25 @@ impl Purse for Unbudgeted {
     }
 }
 
+/// A budget or none, where that is known only at run time.
+impl<P: Purse> Purse for Option<P> {
+    fn admit(&mut self) {
+        if let Some(purse) = self {
+            purse.admit();
+        }
+    }
+
+    fn give_back(&mut self) {
+        if let Some(purse) = self {
+            purse.give_back();
+        }
+    }
+
+    fn pay(&mut self) -> Result<(), Stop> {
+        self.as_mut().map_or(Ok(()), P::pay)
+    }
+}
+
 /// A share in a budget.
 #[derive(Debug)]
 pub struct Share<'a, B: ?Sized> {
