@@ -208,10 +208,10 @@ fn k06_what_cannot_carry_a_refusal_has_a_fallback() {
 macro_rules! limited {
     ($name:ident, $policy:literal, $rate:literal, $cost:expr, $most:expr) => {
         #[resilient(
-                                    rate_limiter(rate = $rate, cost = $cost),
-                                    bulkhead(max_concurrent = 2),
-                                    circuit_breaker = $policy
-                                )]
+                                            rate_limiter(rate = $rate, cost = $cost),
+                                            bulkhead(max_concurrent = 2),
+                                            circuit_breaker = $policy
+                                        )]
         fn $name() -> Result<u8, Fault> {
             Ok($most)
         }
