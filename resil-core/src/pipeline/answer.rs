@@ -42,7 +42,7 @@ where
         if !self.fallback.is_enabled() {
             return Refusing.answer(ended);
         }
-        let cause = match ended.__resil_cause() {
+        let cause = match ended.__resil_cause(self.fallback) {
             Ok(outcome) => return outcome,
             Err(cause) => cause,
         };
