@@ -49,6 +49,7 @@ fn is_test(file: &str) -> bool {
     file.ends_with("loom.rs")
         || file.ends_with("tests.rs")
         || file.contains("/tests/")
+        || file.contains("/loom/")
         || file.ends_with("testkit.rs")
 }
 

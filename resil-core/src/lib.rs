@@ -46,7 +46,9 @@ pub use catalog::{Catalog, Entry, Problem, catalog};
 pub use cell::backoff::Backoff;
 pub use cell::jitter::Jitter;
 #[cfg(not(resil_loom))]
-pub use circuit_breaker::{BreakerOptions, CircuitBreaker, CircuitBreakerBuilder, Permit};
+pub use circuit_breaker::{
+    BreakerOptions, CircuitBreaker, CircuitBreakerBuilder, Criterion, Permit,
+};
 pub use contract::*;
 #[cfg(not(resil_loom))]
 pub use deadline::{CallDeadline, DeadlineLimit, DeadlineLimitBuilder};

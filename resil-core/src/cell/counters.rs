@@ -2,6 +2,7 @@
 //!
 //! Invariant: a count only rises, and no event is lost. A stripe has one writer at a time, so it adds with a load and a
 //! store; threads beyond [`OWNED`] share one stripe and add with a read-modify-write. What is rare has one word for all.
+//! A [`Column`] is one word of each stripe under rules of its own.
 //!
 //! # Synchronisation
 //! | access | ordering | why |
@@ -9,6 +10,7 @@
 //! | add on an owned stripe | Relaxed load, Relaxed store | only its owner writes; a stripe is given back with Release and taken with Acquire, which orders the old owner's last store before the new owner's first load |
 //! | add on the shared stripe, or to a rare count | Relaxed `fetch_add` | a count, nothing is derived from its order |
 //! | sum | Relaxed loads | a moment's reading; each stripe is read once |
+//! | a column's word: `raise` | Release store by its owner, `AcqRel` exchange on the shared stripe | its `load`, Acquire: who sees the word sees what its writer had seen |
 //!
 //! Not to be touched from a signal handler: it could interrupt an addition of its own thread and lose one.
 
@@ -23,22 +25,25 @@ pub(crate) const OWNED: usize = 32;
 /// The stripe of all who own none.
 const SHARED: usize = OWNED;
 
-/// `N` counts (at most eight, to fit a cache line) that any thread may raise.
-pub(crate) struct Counters<const N: usize> {
-    stripes: [Stripe<N>; OWNED + 1],
+const STRIPES: usize = OWNED + 1;
+
+/// `N` counts (at most eight, to fit a cache line) that any thread may raise. `S` stripes, the last of them shared; models use
+/// few.
+pub(crate) struct Counters<const N: usize, const S: usize = STRIPES> {
+    stripes: [Stripe<N>; S],
 }
 
 /// Separates the writers of two stripes.
 #[repr(align(64))]
 struct Stripe<const N: usize>([AtomicU64; N]);
 
-impl<const N: usize> Counters<N> {
+impl<const N: usize, const S: usize> Counters<N, S> {
     const FITS_A_LINE: () = assert!(N * 8 <= 64, "a stripe is one cache line");
 
     #[cfg(not(resil_loom))]
     pub(crate) const fn new() -> Self {
         let () = Self::FITS_A_LINE;
-        Self { stripes: [const { Stripe([const { AtomicU64::new(0) }; N]) }; OWNED + 1] }
+        Self { stripes: [const { Stripe([const { AtomicU64::new(0) }; N]) }; S] }
     }
 
     #[cfg(resil_loom)]
@@ -48,6 +53,19 @@ impl<const N: usize> Counters<N> {
         Self { stripes: core::array::from_fn(stripe) }
     }
 
+    /// How often `index` was counted so far.
+    pub(crate) fn get(&self, index: usize) -> u64 {
+        self.stripes.iter().map(|stripe| stripe.0[index].load(Ordering::Relaxed)).sum()
+    }
+
+    /// The word `index` of each stripe, for whoever counts nothing under that index.
+    #[inline]
+    pub(crate) fn column(&self, index: usize) -> Column<'_, N> {
+        Column { stripes: &self.stripes, index }
+    }
+}
+
+impl<const N: usize> Counters<N> {
     /// Counts one event of kind `index`, on this thread's stripe.
     #[inline]
     pub(crate) fn add(&self, index: usize) {
@@ -70,11 +88,53 @@ impl<const N: usize> Counters<N> {
             self.stripes[SHARED].0[index].fetch_add(1, Ordering::Relaxed);
         }
     }
+}
 
-    /// How often `index` was counted so far.
-    pub(crate) fn get(&self, index: usize) -> u64 {
-        self.stripes.iter().map(|stripe| stripe.0[index].load(Ordering::Relaxed)).sum()
+/// One word of each stripe.
+pub(crate) struct Column<'a, const N: usize> {
+    stripes: &'a [Stripe<N>],
+    index: usize,
+}
+
+impl<const N: usize> Column<'_, N> {
+    /// Replaces the word of `owner`'s stripe, or of the shared one if `owner` has none. `next` is told what is there, and
+    /// whether only this owner ever writes there.
+    ///
+    /// Nobody else may do this for the same `owner` meanwhile.
+    #[inline]
+    pub(crate) fn raise(&self, owner: usize, next: impl Fn(u64, bool) -> u64) {
+        let shared = self.stripes.len() - 1;
+        if owner < shared {
+            let word = &self.stripes[owner].0[self.index];
+            word.store(next(word.load(Ordering::Relaxed), true), Ordering::Release);
+            return;
+        }
+        let word = &self.stripes[shared].0[self.index];
+        let mut seen = word.load(Ordering::Relaxed);
+        while let Err(now) =
+            word.compare_exchange_weak(seen, next(seen, false), Ordering::AcqRel, Ordering::Relaxed)
+        {
+            seen = now;
+        }
     }
+
+    /// The word of each stripe.
+    pub(crate) fn load(&self) -> impl Iterator<Item = u64> {
+        self.stripes.iter().map(|stripe| stripe.0[self.index].load(Ordering::Acquire))
+    }
+}
+
+/// The index of this thread's stripe, which it takes now if it has none; that of the shared one if none is free.
+#[inline]
+pub(crate) fn owner() -> usize {
+    let owner = lease::owner();
+    if owner < OWNED { owner } else { late_owner() }
+}
+
+#[cold]
+#[inline(never)]
+fn late_owner() -> usize {
+    if lease::take() { lease::owner() } else { SHARED }
 }
 
 /// A number that tells this thread from most others: its stripe, if it has one.

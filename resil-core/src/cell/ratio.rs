@@ -65,6 +65,16 @@ impl Ratio {
         Self(millionths)
     }
 
+    /// The share that `part` is of `whole`, rounded down; all of nothing is 0.
+    #[allow(clippy::cast_possible_truncation)] // at most a million
+    pub(crate) const fn part_of(part: u64, whole: u64) -> Self {
+        if whole == 0 {
+            return Self::ZERO;
+        }
+        let part = if part > whole { whole } else { part };
+        Self((part as u128 * Self::WHOLE as u128 / whole as u128) as u32)
+    }
+
     /// In millionths.
     #[inline]
     pub const fn millionths(self) -> u32 {
@@ -120,6 +130,13 @@ mod tests {
         }
         assert_eq!(Ratio::try_of(1.0), Some(Ratio::ONE));
         assert_eq!(Ratio::try_of(0.0), Some(Ratio::ZERO));
+    }
+
+    #[test]
+    fn a_part_is_rounded_down() {
+        assert_eq!(Ratio::part_of(1, 3), Ratio::from_millionths(333_333));
+        assert_eq!(Ratio::part_of(u64::MAX, u64::MAX), Ratio::ONE);
+        assert_eq!((Ratio::part_of(2, 1), Ratio::part_of(0, 0)), (Ratio::ONE, Ratio::ZERO));
     }
 
     #[test]

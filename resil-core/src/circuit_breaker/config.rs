@@ -2,7 +2,8 @@
 //!
 //! Invariant: a breaker that exists has options that make sense together; nothing is clamped or ignored.
 
-use super::{BreakerOptions, CircuitBreaker};
+use super::criterion::meaningless;
+use super::{BreakerOptions, CircuitBreaker, Criterion};
 use crate::contract::{InvalidOption, Location, Ratio};
 use crate::time::Nanos;
 use core::time::Duration;
@@ -33,7 +34,11 @@ pub struct CircuitBreakerBuilder {
     name: &'static str,
     location: &'static Location<'static>,
     options: BreakerOptions,
+    /// What was written, where that decides whether it makes sense.
+    window: Option<Criterion>,
     min_calls: Option<u32>,
+    failure_rate: Option<Ratio>,
+    slow_rate: Option<Ratio>,
     max_open_for: Option<Nanos>,
     probe_timeout: Option<Nanos>,
 }
@@ -41,7 +46,7 @@ pub struct CircuitBreakerBuilder {
 impl CircuitBreakerBuilder {
     pub(super) const fn new(name: &'static str, location: &'static Location<'static>) -> Self {
         let options = BreakerOptions {
-            window: DEFAULT_WINDOW,
+            criterion: Criterion::Calls(DEFAULT_WINDOW),
             min_calls: DEFAULT_MIN_CALLS,
             failure_rate: DEFAULT_FAILURE_RATE,
             slow_call: Nanos::MAX,
@@ -54,16 +59,45 @@ impl CircuitBreakerBuilder {
             probes: DEFAULT_PROBES,
             probe_timeout: Nanos::ZERO,
         };
-        Self { name, location, options, min_calls: None, max_open_for: None, probe_timeout: None }
+        Self {
+            name,
+            location,
+            options,
+            window: None,
+            min_calls: None,
+            failure_rate: None,
+            slow_rate: None,
+            max_open_for: None,
+            probe_timeout: None,
+        }
     }
 
     /// Counts the last `calls` outcomes, 1..=1024. Default: 100.
     pub const fn window(mut self, calls: u32) -> Self {
-        self.options.window = calls;
+        self.window = Some(Criterion::Calls(calls));
         self
     }
 
-    /// Outcomes before a rate counts, 1..=window. Default: 20, or the window if that is smaller.
+    /// Counts the outcomes of the last `span` instead, 100 ms..=24 h.
+    ///
+    /// It is cut into ten buckets of whole milliseconds: an outcome counts for at least nine tenths of the span and never for
+    /// longer, give or take a tick of the coarse clock (4 ms, at most 10).
+    pub const fn window_for(mut self, span: Duration) -> Self {
+        self.window = Some(Criterion::Time(Nanos::from_duration(span)));
+        self
+    }
+
+    /// Opens after this many failures in a row, 1..=1024, instead of looking at a window. A success ends the row, an ignored
+    /// outcome does not; where `slow_call` is set, a slow call is as bad as a failed one, of a probe as well.
+    ///
+    /// Rates have no meaning then: `window`, `min_calls`, `failure_rate` or `slow_rate` beside it are an error. Half-open
+    /// goes by the default failure rate.
+    pub const fn consecutive(mut self, failures: u32) -> Self {
+        self.options.criterion = Criterion::Consecutive(failures);
+        self
+    }
+
+    /// Outcomes before a rate counts, 1..=window. Default: 20, or the window if that is fewer calls.
     pub const fn min_calls(mut self, calls: u32) -> Self {
         self.min_calls = Some(calls);
         self
@@ -71,7 +105,7 @@ impl CircuitBreakerBuilder {
 
     /// Opens when this share of the window has failed, above 0. Default: 50 %.
     pub const fn failure_rate(mut self, rate: Ratio) -> Self {
-        self.options.failure_rate = rate;
+        self.failure_rate = Some(rate);
         self
     }
 
@@ -83,7 +117,7 @@ impl CircuitBreakerBuilder {
 
     /// Opens when this share of the window was slow, above 0. Default: 100 %.
     pub const fn slow_rate(mut self, rate: Ratio) -> Self {
-        self.options.slow_rate = rate;
+        self.slow_rate = Some(rate);
         self
     }
 
@@ -137,11 +171,20 @@ impl CircuitBreakerBuilder {
     #[doc(hidden)]
     pub const fn options(&self) -> BreakerOptions {
         let mut options = self.options;
-        options.min_calls = match self.min_calls {
-            Some(calls) => calls,
-            None if options.window < DEFAULT_MIN_CALLS => options.window,
-            None => DEFAULT_MIN_CALLS,
+        if let (true, Some(window)) = (options.criterion.has_rates(), self.window) {
+            options.criterion = window;
+        }
+        options.min_calls = match (self.min_calls, options.criterion) {
+            (Some(calls), _) => calls,
+            (None, Criterion::Calls(window)) if window < DEFAULT_MIN_CALLS => window,
+            (None, _) => DEFAULT_MIN_CALLS,
         };
+        if let Some(rate) = self.failure_rate {
+            options.failure_rate = rate;
+        }
+        if let Some(rate) = self.slow_rate {
+            options.slow_rate = rate;
+        }
         options.max_open_for = match self.max_open_for {
             Some(cap) => cap,
             None => later(options.open_for, Nanos::from_duration(DEFAULT_MAX_OPEN_FOR)),
@@ -158,21 +201,40 @@ impl CircuitBreakerBuilder {
     /// # Panics
     /// Where [`try_build`](Self::try_build) errs; in a `static` that is a compile error.
     pub const fn build(self) -> CircuitBreaker {
-        let options = self.options();
-        if let Err(invalid) = options.check() {
-            panic!("{}", invalid.problem());
+        match self.checked() {
+            Ok(options) => CircuitBreaker::with(self.name, self.location, options),
+            Err(invalid) => panic!("{}", invalid.problem()),
         }
-        CircuitBreaker::with(self.name, self.location, options)
     }
 
     /// Builds the breaker.
     ///
     /// # Errors
-    /// [`InvalidOption`] names the first option that makes no sense.
+    /// [`InvalidOption`] names the first option that makes no sense, or has no meaning beside `consecutive`.
     pub const fn try_build(self) -> Result<CircuitBreaker, InvalidOption> {
+        match self.checked() {
+            Ok(options) => Ok(CircuitBreaker::with(self.name, self.location, options)),
+            Err(invalid) => Err(invalid),
+        }
+    }
+
+    const fn checked(&self) -> Result<BreakerOptions, InvalidOption> {
         let options = self.options();
+        let written = [
+            (self.window.is_some(), meaningless::WINDOW),
+            (self.min_calls.is_some(), meaningless::MIN_CALLS),
+            (self.failure_rate.is_some(), meaningless::FAILURE_RATE),
+            (self.slow_rate.is_some(), meaningless::SLOW_RATE),
+        ];
+        let mut index = 0;
+        while !options.criterion.has_rates() && index < written.len() {
+            if written[index].0 {
+                return Err(written[index].1);
+            }
+            index += 1;
+        }
         match options.check() {
-            Ok(()) => Ok(CircuitBreaker::with(self.name, self.location, options)),
+            Ok(()) => Ok(options),
             Err(invalid) => Err(invalid),
         }
     }
@@ -209,6 +271,13 @@ mod tests {
             (builder().probes(0), "probes"),
             (builder().probes(512), "probes"),
             (builder().probe_timeout(Duration::ZERO), "probe_timeout"),
+            (builder().window_for(Duration::from_millis(99)), "window"),
+            (builder().window_for(Duration::from_secs(86_401)), "window"),
+            (builder().window_for(Duration::MAX), "window"),
+            (builder().window_for(SECOND).min_calls(0), "min_calls"),
+            (builder().consecutive(0), "consecutive"),
+            (builder().consecutive(1025), "consecutive"),
+            (builder().consecutive(5).slow_call(Duration::ZERO), "slow_call"),
         ];
         for (builder, field) in wrong {
             let invalid =
@@ -216,6 +285,39 @@ mod tests {
             assert_eq!(invalid.field(), field);
             assert!(invalid.problem().contains(field));
         }
+    }
+
+    #[test]
+    fn rates_beside_failures_in_a_row_are_a_contradiction_in_any_order() {
+        let half = Ratio::percent(50);
+        let wrong = [
+            (builder().window(5).consecutive(5), "window"),
+            (builder().consecutive(5).window_for(SECOND), "window"),
+            (builder().consecutive(5).min_calls(2), "min_calls"),
+            (builder().failure_rate(half).consecutive(5), "failure_rate"),
+            (builder().slow_call(SECOND).slow_rate(half).consecutive(5), "slow_rate"),
+        ];
+        for (builder, field) in wrong {
+            let invalid = builder.try_build().expect_err(field);
+            assert_eq!(invalid.field(), field);
+            assert!(invalid.problem().contains("`consecutive`"), "{invalid}");
+        }
+        assert!(builder().consecutive(5).slow_call(SECOND).try_build().is_ok());
+    }
+
+    #[test]
+    fn the_last_window_is_the_one_that_counts() {
+        let time = Criterion::Time(Nanos::from_ms(1_000));
+        assert_eq!(builder().window(5).window_for(SECOND).options().criterion, time);
+        assert_eq!(builder().window_for(SECOND).options().min_calls, 20);
+        let calls = builder().window_for(SECOND).window(5).options();
+        assert_eq!((calls.criterion, calls.min_calls), (Criterion::Calls(5), 5));
+    }
+
+    /// What `CircuitBreaker` says of itself.
+    #[test]
+    fn a_breaker_is_2_9_kilobytes() {
+        assert!(size_of::<CircuitBreaker>() < 2_950, "{}", size_of::<CircuitBreaker>());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //!
 //! Pure: no atomics, no clock.
 
+use super::criterion::Criterion;
 use super::options::BreakerOptions;
 use super::word::Probes;
 use crate::cell::window::Tally;
@@ -12,14 +13,17 @@ use crate::contract::TripReason;
 
 /// Whether a window of outcomes opens the breaker, and why. Failures are named before slowness.
 pub(super) fn trips(tally: Tally, options: &BreakerOptions) -> Option<TripReason> {
-    // A live change may have put them out of step for a moment.
-    if tally.calls < options.min_calls.min(options.window) {
+    let enough = match options.criterion {
+        // A live change may have put them out of step for a moment.
+        Criterion::Calls(window) => options.min_calls.min(window),
+        _ => options.min_calls,
+    };
+    if tally.calls < enough.into() {
         return None;
     }
-    let calls = u64::from(tally.calls);
-    if options.failure_rate.reached_by(tally.failures.into(), calls) {
+    if options.failure_rate.reached_by(tally.failures, tally.calls) {
         Some(TripReason::FailureRate)
-    } else if options.counts_slow() && options.slow_rate.reached_by(tally.slow.into(), calls) {
+    } else if options.counts_slow() && options.slow_rate.reached_by(tally.slow, tally.calls) {
         Some(TripReason::SlowRate)
     } else {
         None
@@ -70,7 +74,7 @@ mod tests {
 
     const PLAIN: BreakerOptions = CircuitBreaker::builder("plain").options();
 
-    fn tally(calls: u32, failures: u32, slow: u32) -> Tally {
+    fn tally(calls: u64, failures: u64, slow: u64) -> Tally {
         Tally { calls, failures, slow }
     }
 

@@ -3,6 +3,7 @@
 //! Invariant: at most `probes` calls of a half-open period are admitted and not given back, by one exchange each; the exchange that
 //! takes in the deciding outcome is the transition. A probe that does not return ends the period when its lease is over.
 
+use super::criterion::Kind;
 use super::decide::{Ruling, rule};
 use super::machine::{Ground, Machine, Outcome, Settled, Step, end_of, window_of};
 use super::word::{Probes, Word};
@@ -140,7 +141,8 @@ impl<const W: usize> Machine<W> {
                 }
                 Outcome::Vote(mark) => {
                     probes.done += 1;
-                    probes.failed += u32::from(mark.failed());
+                    let slow_is_failed = self.kind == Kind::Consecutive && mark.slow();
+                    probes.failed += u32::from(mark.failed() || slow_is_failed);
                     probes.slow += u32::from(mark.slow());
                     self.ruled(word, probes, hint, ground)
                 }

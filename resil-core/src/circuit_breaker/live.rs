@@ -7,6 +7,7 @@
 //! Relaxed throughout. Who changes an option revises the breaker's word afterwards (`AcqRel`), and an evaluation loads the word
 //! (Acquire) before the options, so the first outcome after a change is judged by it.
 
+use super::criterion::{Criterion, Kind, bucket_ms};
 use super::options::BreakerOptions;
 use crate::contract::Ratio;
 use crate::sync::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -15,7 +16,12 @@ use crate::time::Nanos;
 /// [`BreakerOptions`], changeable.
 pub(super) struct Live {
     slow_call: AtomicU64,
-    window: AtomicU32,
+    /// Never changes.
+    kind: Kind,
+    /// Of the kinds that have a number.
+    number: AtomicU32,
+    /// Of a window of time.
+    span: AtomicU64,
     min_calls: AtomicU32,
     failure_rate: AtomicU32,
     slow_rate: AtomicU32,
@@ -32,7 +38,9 @@ impl Live {
     pub(super) const fn new(options: &BreakerOptions) -> Self {
         Self {
             slow_call: AtomicU64::new(options.slow_call.0),
-            window: AtomicU32::new(options.window),
+            kind: options.criterion.kind(),
+            number: AtomicU32::new(options.criterion.number()),
+            span: AtomicU64::new(options.criterion.span().0),
             min_calls: AtomicU32::new(options.min_calls),
             failure_rate: AtomicU32::new(options.failure_rate.millionths()),
             slow_rate: AtomicU32::new(options.slow_rate.millionths()),
@@ -46,17 +54,27 @@ impl Live {
         }
     }
 
-    /// The only option that a healthy call asks for.
+    /// The only option that a healthy call asks for, unless it goes into a window of time.
     #[inline]
     pub(super) fn slow_call(&self) -> Nanos {
         Nanos(self.slow_call.load(Relaxed))
+    }
+
+    /// The length of a bucket.
+    #[inline]
+    pub(super) fn bucket_ms(&self) -> u64 {
+        bucket_ms(Nanos(self.span.load(Relaxed)))
     }
 
     pub(super) fn load(&self) -> BreakerOptions {
         let ratio = |cell: &AtomicU32| Ratio::from_millionths(cell.load(Relaxed));
         let nanos = |cell: &AtomicU64| Nanos(cell.load(Relaxed));
         BreakerOptions {
-            window: self.window.load(Relaxed),
+            criterion: match self.kind {
+                Kind::Calls => Criterion::Calls(self.number.load(Relaxed)),
+                Kind::Time => Criterion::Time(nanos(&self.span)),
+                Kind::Consecutive => Criterion::Consecutive(self.number.load(Relaxed)),
+            },
             min_calls: self.min_calls.load(Relaxed),
             failure_rate: ratio(&self.failure_rate),
             slow_call: self.slow_call(),
@@ -73,7 +91,8 @@ impl Live {
 
     pub(super) fn store(&self, options: &BreakerOptions) {
         self.slow_call.store(options.slow_call.0, Relaxed);
-        self.window.store(options.window, Relaxed);
+        self.number.store(options.criterion.number(), Relaxed);
+        self.span.store(options.criterion.span().0, Relaxed);
         self.min_calls.store(options.min_calls, Relaxed);
         self.failure_rate.store(options.failure_rate.millionths(), Relaxed);
         self.slow_rate.store(options.slow_rate.millionths(), Relaxed);

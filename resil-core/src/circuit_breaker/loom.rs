@@ -23,47 +23,75 @@
 // What the models do not use of the files they take in is used by the library.
 #![allow(dead_code)]
 
+#[path = "by_calls.rs"]
+mod by_calls;
+#[path = "by_time.rs"]
+mod by_time;
 #[path = "closed.rs"]
 mod closed;
+#[path = "criterion.rs"]
+mod criterion;
 #[path = "decide.rs"]
 mod decide;
 #[path = "half_open.rs"]
 mod half_open;
+#[path = "in_a_row.rs"]
+mod in_a_row;
 #[path = "machine.rs"]
 mod machine;
+#[path = "loom/by_time.rs"]
+mod models_by_time;
+#[path = "loom/in_a_row.rs"]
+mod models_in_a_row;
 #[path = "options.rs"]
 mod options;
 #[path = "word.rs"]
 mod word;
 
-use crate::cell::Ratio;
+use crate::cell::counters::Column;
 use crate::cell::window::Mark;
+use crate::cell::{Counters, Ratio};
 use crate::contract::State;
 use crate::sync::{Arc, AtomicU32, Ordering, thread};
 use crate::time::Nanos;
+use criterion::Criterion;
 use machine::{Ground, Machine, Outcome, Settled, Transition};
 use options::BreakerOptions;
+use std::sync::atomic::AtomicU64 as Outside;
 use word::Word;
 
 const GOOD: Outcome = Outcome::Vote(Mark::GOOD);
 const FAILED: Outcome = Outcome::Vote(Mark::new(true, false));
 
-/// A breaker whose clock stands still; its failure rate may change.
+/// A breaker whose clock is moved by hand; its failure rate may change.
 struct Stand {
-    machine: Machine<1>,
+    /// With room for three buckets.
+    machine: Machine<14>,
     options: BreakerOptions,
     percent: AtomicU32,
     /// In milliseconds; 0 for off.
     slow_call: AtomicU32,
+    /// Two stripes with an owner, and the shared one.
+    counters: Counters<8, 3>,
+    /// The thread that owns the first stripe.
+    home: thread::ThreadId,
+    /// Nobody owns a stripe.
+    homeless: bool,
+    /// What the clock shows this thread and the other, in milliseconds; not part of the model.
+    clock: [Outside; 2],
     /// Transitions so far; not part of the model.
     told: std::sync::Mutex<Vec<Transition>>,
 }
 
 impl Stand {
     fn new(window: u32, percent: u32) -> Arc<Self> {
+        Arc::new(Self::by(Criterion::Calls(window), window, percent))
+    }
+
+    fn by(criterion: Criterion, min_calls: u32, percent: u32) -> Self {
         let options = BreakerOptions {
-            window,
-            min_calls: window,
+            criterion,
+            min_calls,
             failure_rate: Ratio::ONE,
             slow_call: Nanos::MAX,
             slow_rate: Ratio::ONE,
@@ -75,13 +103,27 @@ impl Stand {
             probes: 1,
             probe_timeout: Nanos::MAX,
         };
-        Arc::new(Self {
-            machine: Machine::new(false),
+        Self {
+            machine: Machine::new(criterion.kind(), false),
             options,
             percent: AtomicU32::new(percent),
             slow_call: AtomicU32::new(0),
+            counters: Counters::new(),
+            home: thread::current().id(),
+            homeless: false,
+            clock: [const { Outside::new(1_000) }; 2],
             told: std::sync::Mutex::default(),
-        })
+        }
+    }
+
+    /// 0 for the thread that made it, 1 for the other.
+    fn here(&self) -> usize {
+        usize::from(thread::current().id() != self.home)
+    }
+
+    /// Moves both clocks.
+    fn set_clock(&self, ms: u64) {
+        self.clock.iter().for_each(|clock| clock.store(ms, Ordering::Relaxed));
     }
 
     fn admit(&self) -> Word {
@@ -105,7 +147,7 @@ impl Stand {
     }
 
     fn failures(&self) -> u32 {
-        self.machine.counted(self.machine.load(), &self.options()).failures
+        self.machine.counted(self.machine.load(), self).failures
     }
 }
 
@@ -120,7 +162,19 @@ impl Ground for Stand {
     }
 
     fn now(&self, _fine: bool) -> Nanos {
-        Nanos::from_ms(1_000)
+        Nanos::from_ms(self.clock[self.here()].load(Ordering::Relaxed))
+    }
+
+    fn successes(&self) -> Column<'_, 8> {
+        self.counters.column(0)
+    }
+
+    fn owner(&self) -> usize {
+        if self.homeless { usize::MAX } else { self.here() }
+    }
+
+    fn bucket_ms(&self) -> u64 {
+        criterion::bucket_ms(self.options.criterion.span())
     }
 
     fn transition(&self, transition: Transition) {
@@ -164,7 +218,9 @@ fn loom_a_failure_and_the_success_that_completes_min_calls_open() {
         let stand = Stand::new(2, 50);
         let (failing, succeeding) = (stand.admit(), stand.admit());
         let fail = move |s: &Stand| assert_eq!(s.settle(failing, FAILED), Settled::Counted);
-        let succeed = move |s: &Stand| drop(s.settle(succeeding, GOOD));
+        let succeed = move |s: &Stand| {
+            let _ = s.settle(succeeding, GOOD);
+        };
         beside(stand, fail, succeed, |s| {
             assert_eq!((s.state(), s.transitions()), (State::Open, 1));
         });
@@ -214,7 +270,9 @@ fn loom_a_late_failure_does_not_reach_the_next_window() {
         };
         beside(
             stand,
-            move |s| drop(s.settle(late, FAILED)),
+            move |s| {
+                let _ = s.settle(late, FAILED);
+            },
             reset,
             |s| {
                 assert_eq!(s.failures(), 1, "only the failure of the new window");
@@ -269,7 +327,9 @@ fn loom_an_abandoned_probe_gives_its_place_back_once() {
         stand.machine.word.store(Word::open(2, 1_000, false).0, Ordering::Relaxed);
         let probe = stand.admit();
         let theirs = Arc::clone(&stand);
-        let thread = thread::spawn(move || drop(theirs.settle(probe, Outcome::NoVote)));
+        let thread = thread::spawn(move || {
+            let _ = theirs.settle(probe, Outcome::NoVote);
+        });
         let mine = stand.machine.admit(&*stand).is_ok();
         thread.join().unwrap();
         assert_eq!(stand.machine.load().probes().issued, u32::from(mine));
@@ -319,7 +379,9 @@ fn loom_a_word_that_closes_knows_whether_slowness_counts() {
         beside(
             stand,
             change,
-            move |s| drop(s.settle(probe, GOOD)),
+            move |s| {
+                let _ = s.settle(probe, GOOD);
+            },
             |s| {
                 assert_eq!((s.state(), s.machine.load().is_timed()), (State::Closed, true));
             },

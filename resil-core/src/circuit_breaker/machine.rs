@@ -9,8 +9,8 @@
 //! |---|---|---|
 //! | `word` | every transition, every bad outcome, every probe, every change of options; never by a good outcome of a clean window | every call, twice |
 //! | `lease` | the admission of a probe | admissions in half-open |
-//! | `streak` | whoever opened, or saw the window full | whoever opens |
-//! | `window` | outcomes of a window that is not clean | evaluations |
+//! | `streak` | whoever opened, or saw that it was closed for a full window | whoever opens |
+//! | `ring` | outcomes of a window of calls that is not clean; outcomes that begin a bucket, fail, or look at a window of time | evaluations; every success of a window of time |
 //!
 //! * All exchanges of the word are `AcqRel`: an evaluation that finds `look` set sees the options that were stored before it
 //!   was set, and what a transition had read is behind it.
@@ -21,11 +21,13 @@
 //!   who closes looks at the option once more after its exchange. Of the two read-modify-writes of the word, the second sees
 //!   what was stored before the first.
 //! * Of two recorders that set a mark, or one that does and one that completes `min_calls`, the later one in the order of
-//!   the window's place sees both (`CountWindow::sync`); one of them opens.
+//!   the window's place (of time: of its word of failures) sees both; one of them opens.
 
+use super::criterion::Kind;
 use super::options::BreakerOptions;
 use super::word::{Probes, Word};
-use crate::cell::window::{CountWindow, Epoch, Mark};
+use crate::cell::counters::Column;
+use crate::cell::window::{CountWindow, Mark, Ring, TimeWindow};
 use crate::contract::{State, TripReason, Window};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::time::Nanos;
@@ -38,6 +40,12 @@ pub(super) trait Ground {
     fn options(&self) -> BreakerOptions;
     /// A reading of the fine or the coarse clock.
     fn now(&self, fine: bool) -> Nanos;
+    /// A word of each stripe, for the successes in a window of time.
+    fn successes(&self) -> Column<'_, 8>;
+    /// The caller's stripe.
+    fn owner(&self) -> usize;
+    /// How long the buckets of a window of time are now.
+    fn bucket_ms(&self) -> u64;
     /// A transition has happened.
     fn transition(&self, transition: Transition);
 }
@@ -77,30 +85,45 @@ pub(super) struct Machine<const W: usize> {
     pub(super) lease: AtomicU64,
     /// Openings without a full window between them.
     pub(super) streak: AtomicU32,
+    /// What a closed word goes by.
+    pub(super) kind: Kind,
     /// Separates those who count outcomes from those who only read the word.
-    pub(super) window: CachePadded<CountWindow<W>>,
+    pub(super) ring: CachePadded<Ring<W>>,
 }
 
 impl<const W: usize> Machine<W> {
     #[cfg(not(resil_loom))]
-    pub(super) const fn new(timed: bool) -> Self {
+    pub(super) const fn new(kind: Kind, timed: bool) -> Self {
         Self {
             // The first generation is 1: an untouched window is of an earlier one.
             word: AtomicU64::new(Word::closed(1, timed).0),
             lease: AtomicU64::new(0),
             streak: AtomicU32::new(0),
-            window: CachePadded::new(CountWindow::new()),
+            kind,
+            ring: CachePadded::new(Ring::new()),
         }
     }
 
     #[cfg(resil_loom)]
-    pub(super) fn new(timed: bool) -> Self {
+    pub(super) fn new(kind: Kind, timed: bool) -> Self {
         Self {
             word: AtomicU64::new(Word::closed(1, timed).0),
             lease: AtomicU64::new(0),
             streak: AtomicU32::new(0),
-            window: CachePadded::new(CountWindow::new()),
+            kind,
+            ring: CachePadded::new(Ring::new()),
         }
+    }
+
+    /// The window of a breaker that counts calls.
+    pub(super) fn calls(&self) -> CountWindow<'_, W> {
+        CountWindow(&self.ring)
+    }
+
+    /// The window of a breaker that goes by time.
+    pub(super) fn time<'a>(&'a self, ground: &'a impl Ground) -> TimeWindow<'a, 8, W> {
+        let (successes, bucket_ms) = (ground.successes(), ground.bucket_ms());
+        TimeWindow { ring: &self.ring, successes, bucket_ms }
     }
 
     pub(super) fn load(&self) -> Word {
@@ -225,14 +248,14 @@ impl<const W: usize> Machine<W> {
             State::ObserveOnly => Word::observe_only(generation),
             _ => Word::closed(generation, ground.options().counts_slow()),
         };
-        let window = self.counted(*word, &ground.options());
+        let window = self.counted(*word, ground);
         self.commit(word, Step { next, reason: Some(TripReason::Manual) }, window, ground)
     }
 
     /// What the state of `word` has counted.
-    pub(super) fn counted(&self, word: Word, options: &BreakerOptions) -> Window {
+    pub(super) fn counted(&self, word: Word, ground: &impl Ground) -> Window {
         if word.counts() {
-            self.window.tally(Epoch::new(word.generation()), options.window).into()
+            self.held(word, ground)
         } else if word.state() == State::HalfOpen {
             window_of(word.probes())
         } else {

@@ -1,18 +1,23 @@
 //! Circuit breaker: stops calling what keeps failing, and finds out when it works again.
 //!
-//! Closed, it counts the last N outcomes; when the share of failures (or of slow calls) reaches its rate, it opens and
-//! refuses for a while; then it lets a few probes through, and they decide.
+//! Closed, it counts the outcomes of the last N calls or of the last so many seconds; when the share of failures (or of slow
+//! calls) reaches its rate, it opens and refuses for a while; then it lets a few probes through, and they decide. Or it opens
+//! after N failures in a row.
 //!
 //! Invariant: a decision rests only on calls that were admitted by the state which decides.
 //!
 //! # Source
-//! M. Nygard, *Release It!* (2007); the count window and its options follow Resilience4j.
+//! M. Nygard, *Release It!* (2007); the windows and their options follow Resilience4j.
 
+mod by_calls;
+mod by_time;
 mod closed;
 pub mod config;
+mod criterion;
 mod decide;
 mod delivery;
 mod half_open;
+mod in_a_row;
 mod live;
 mod machine;
 mod operate;
@@ -21,13 +26,16 @@ mod permit;
 mod word;
 
 pub use config::CircuitBreakerBuilder;
+pub use criterion::Criterion;
 pub use options::BreakerOptions;
 pub use permit::Permit;
 
-use crate::cell::Counters;
+use crate::cell::counters::{self, Column};
 use crate::cell::window::{Mark, WORDS};
+use crate::cell::{Counters, Rare};
 use crate::contract::{
-    Event, Location, Reason, Rejected, State, TripReason, Verdict, Window, emit, has_observer,
+    Event, Location, Ratio, Reason, Rejected, State, TripReason, Verdict, Window, emit,
+    has_observer,
 };
 use crate::sync::fixed::Mutex;
 use crate::time::{self, Nanos};
@@ -48,7 +56,10 @@ use word::Word;
 ///
 /// # Cost
 /// A healthy call reads the state twice (relaxed) and adds one to a line of its own thread: nothing is written that another
-/// thread reads. Where `slow_call` is set, it reads the clock twice as well.
+/// thread reads. Where `slow_call` is set, it reads the clock twice as well. With a window of time a success reads the coarse
+/// clock when it ends, and the first of each tenth of the window begins a bucket, for all.
+///
+/// A breaker is 2.9 KB, whatever it goes by, most of it lines of counts of which each thread has its own.
 ///
 /// # Examples
 /// ```
@@ -74,9 +85,11 @@ pub struct CircuitBreaker {
     /// Held while options change, so that a change is checked against what it will stand beside.
     changing: Mutex<()>,
     counters: Counters<8>,
+    /// Outcomes that came too late.
+    lost: Rare<1>,
 }
 
-/// What is counted, each call in exactly one of the first eight.
+/// What is counted, each call in exactly one.
 const COUNTED: [&str; 8] = [
     "success",
     "slow_success",
@@ -90,6 +103,7 @@ const COUNTED: [&str; 8] = [
 const SUCCESS: usize = 0;
 const IGNORED: usize = 4;
 const ABANDONED: usize = 5;
+/// The only one that is not counted on the stripes: its word there holds the successes in a window of time.
 const LOST: usize = 6;
 const REFUSED: usize = 7;
 
@@ -106,13 +120,14 @@ impl CircuitBreaker {
         options: BreakerOptions,
     ) -> Self {
         Self {
-            machine: Machine::new(options.counts_slow()),
+            machine: Machine::new(options.criterion.kind(), options.counts_slow()),
             live: Live::new(&options),
             name,
             location,
             delivery: Delivery::new(Word::closed(1, false).next_generation()),
             changing: Mutex::new(()),
             counters: Counters::new(),
+            lost: Rare::new(),
         }
     }
 
@@ -241,7 +256,7 @@ impl CircuitBreaker {
 
     fn count(&self, settled: Settled, outcome: Outcome, no_vote: usize) {
         self.counters.add(match (settled, outcome) {
-            (Settled::Lost, _) => LOST,
+            (Settled::Lost, _) => return self.lost.add(0),
             (Settled::Counted, Outcome::NoVote) => no_vote,
             (Settled::Counted, Outcome::Vote(mark)) => {
                 usize::from(mark.failed()) * 2 + usize::from(mark.slow())
@@ -266,7 +281,17 @@ impl CircuitBreaker {
 
     /// What the present state has counted: outcomes in the window, or probes that are in.
     pub fn window(&self) -> Window {
-        self.machine.counted(self.machine.load(), &self.live.load())
+        self.machine.counted(self.machine.load(), self)
+    }
+
+    /// The share of failures in the window, as long as it is closed (or observes only) and holds `min_calls`.
+    ///
+    /// `None` says that there is not enough to judge by, or that it goes by failures in a row.
+    pub fn failure_rate(&self) -> Option<Ratio> {
+        let (word, options) = (self.machine.load(), self.live.load());
+        let Window { calls, failures, .. } = self.machine.counted(word, self);
+        let judged = word.counts() && options.criterion.has_rates() && calls >= options.min_calls;
+        judged.then(|| Ratio::part_of(failures.into(), calls.into()))
     }
 
     /// How long it will still be open; `None` if it is not open or the wait is over.
@@ -290,6 +315,18 @@ impl Ground for CircuitBreaker {
 
     fn now(&self, fine: bool) -> Nanos {
         if fine { time::now() } else { time::coarse() }
+    }
+
+    fn successes(&self) -> Column<'_, 8> {
+        self.counters.column(LOST)
+    }
+
+    fn owner(&self) -> usize {
+        counters::owner()
+    }
+
+    fn bucket_ms(&self) -> u64 {
+        self.live.bucket_ms()
     }
 
     fn transition(&self, transition: Transition) {

@@ -1,7 +1,7 @@
 //! What an operator does with a breaker: look at it, force it, change its options.
 
-use super::{COUNTED, CircuitBreaker};
-use crate::circuit_breaker::BreakerOptions;
+use super::criterion::meaningless;
+use super::{BreakerOptions, COUNTED, CircuitBreaker, Criterion, LOST};
 use crate::contract::{
     Counter, InvalidOption, Kind, Location, Policy, Ratio, Setting, State, Value,
 };
@@ -52,14 +52,31 @@ impl CircuitBreaker {
 
 /// Options that may change while calls are under way.
 ///
-/// The first outcome after a change is judged by it; what was counted is kept.
+/// The first outcome after a change is judged by it; what was counted is kept. What a breaker goes by (calls, time, failures in
+/// a row) stays what it was.
 impl CircuitBreaker {
     /// Counts the last `calls` outcomes, 1..=1024. A larger window fills up; a smaller one keeps the newest.
     ///
     /// # Errors
-    /// [`InvalidOption`] where that makes no sense; nothing is changed.
+    /// [`InvalidOption`] where that makes no sense, or the window is none of calls; nothing is changed.
     pub fn set_window(&self, calls: u32) -> Result<(), InvalidOption> {
-        self.change(|options| options.window = calls)
+        self.change_criterion(Criterion::Calls(calls))
+    }
+
+    /// Counts the outcomes of the last `span`, 100 ms..=24 h. A longer window fills up; a shorter one keeps the newest.
+    ///
+    /// # Errors
+    /// [`InvalidOption`] where that makes no sense, or the window is none of time; nothing is changed.
+    pub fn set_window_for(&self, span: Duration) -> Result<(), InvalidOption> {
+        self.change_criterion(Criterion::Time(Nanos::from_duration(span)))
+    }
+
+    /// Opens after this many failures in a row, 1..=1024. A row goes on.
+    ///
+    /// # Errors
+    /// [`InvalidOption`] where that makes no sense, or the breaker goes by a window; nothing is changed.
+    pub fn set_consecutive(&self, failures: u32) -> Result<(), InvalidOption> {
+        self.change_criterion(Criterion::Consecutive(failures))
     }
 
     /// Outcomes before a rate counts.
@@ -67,7 +84,7 @@ impl CircuitBreaker {
     /// # Errors
     /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_min_calls(&self, calls: u32) -> Result<(), InvalidOption> {
-        self.change(|options| options.min_calls = calls)
+        self.change_rates(meaningless::MIN_CALLS, |options| options.min_calls = calls)
     }
 
     /// The share of failures that opens.
@@ -75,7 +92,7 @@ impl CircuitBreaker {
     /// # Errors
     /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_failure_rate(&self, rate: Ratio) -> Result<(), InvalidOption> {
-        self.change(|options| options.failure_rate = rate)
+        self.change_rates(meaningless::FAILURE_RATE, |options| options.failure_rate = rate)
     }
 
     /// What is slow; `None` if slowness does not count. Calls under way keep to what held when they began.
@@ -85,6 +102,7 @@ impl CircuitBreaker {
     pub fn set_slow_call(&self, longer_than: Option<Duration>) -> Result<(), InvalidOption> {
         self.change(|options| {
             options.slow_call = longer_than.map_or(Nanos::MAX, Nanos::from_duration);
+            Ok(())
         })
     }
 
@@ -93,7 +111,7 @@ impl CircuitBreaker {
     /// # Errors
     /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_slow_rate(&self, rate: Ratio) -> Result<(), InvalidOption> {
-        self.change(|options| options.slow_rate = rate)
+        self.change_rates(meaningless::SLOW_RATE, |options| options.slow_rate = rate)
     }
 
     /// How long it stays open, from the next time on.
@@ -118,6 +136,7 @@ impl CircuitBreaker {
             options.open_for = Nanos::from_duration(first);
             options.open_factor = factor;
             options.open_cap = Nanos::from_duration(cap);
+            Ok(())
         })
     }
 
@@ -126,7 +145,10 @@ impl CircuitBreaker {
     /// # Errors
     /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_open_jitter(&self, share: Ratio) -> Result<(), InvalidOption> {
-        self.change(|options| options.open_jitter = share)
+        self.change(|options| {
+            options.open_jitter = share;
+            Ok(())
+        })
     }
 
     /// The cap of growing waits and of hints.
@@ -134,7 +156,10 @@ impl CircuitBreaker {
     /// # Errors
     /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_max_open_for(&self, cap: Duration) -> Result<(), InvalidOption> {
-        self.change(|options| options.max_open_for = Nanos::from_duration(cap))
+        self.change(|options| {
+            options.max_open_for = Nanos::from_duration(cap);
+            Ok(())
+        })
     }
 
     /// How many calls half-open admits.
@@ -142,7 +167,10 @@ impl CircuitBreaker {
     /// # Errors
     /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_probes(&self, probes: u32) -> Result<(), InvalidOption> {
-        self.change(|options| options.probes = probes)
+        self.change(|options| {
+            options.probes = probes;
+            Ok(())
+        })
     }
 
     /// How long a probe may be out, from the next one on.
@@ -150,13 +178,38 @@ impl CircuitBreaker {
     /// # Errors
     /// [`InvalidOption`] where that makes no sense; nothing is changed.
     pub fn set_probe_timeout(&self, longest: Duration) -> Result<(), InvalidOption> {
-        self.change(|options| options.probe_timeout = Nanos::from_duration(longest))
+        self.change(|options| {
+            options.probe_timeout = Nanos::from_duration(longest);
+            Ok(())
+        })
     }
 
-    fn change(&self, change: impl FnOnce(&mut BreakerOptions)) -> Result<(), InvalidOption> {
+    fn change_criterion(&self, to: Criterion) -> Result<(), InvalidOption> {
+        self.change(|options| options.criterion.change(to))
+    }
+
+    /// Changes what only a breaker with rates has; `meaningless` is what is said of others.
+    fn change_rates(
+        &self,
+        meaningless: InvalidOption,
+        change: impl FnOnce(&mut BreakerOptions),
+    ) -> Result<(), InvalidOption> {
+        self.change(|options| {
+            if !options.criterion.has_rates() {
+                return Err(meaningless);
+            }
+            change(options);
+            Ok(())
+        })
+    }
+
+    fn change(
+        &self,
+        change: impl FnOnce(&mut BreakerOptions) -> Result<(), InvalidOption>,
+    ) -> Result<(), InvalidOption> {
         let _one_at_a_time = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut options = self.live.load();
-        change(&mut options);
+        change(&mut options)?;
         options.check()?;
         self.live.store(&options);
         self.machine.revise(self);
@@ -187,12 +240,18 @@ impl Policy for CircuitBreaker {
         let span = |span: Nanos| {
             if span == Nanos::MAX { Value::Off } else { Value::Duration(span.to_duration()) }
         };
-        let settings = [
-            ("window", count(options.window)),
+        let criterion = match options.criterion {
+            Criterion::Calls(calls) => ("window", count(calls)),
+            Criterion::Time(window) => ("window", span(window)),
+            Criterion::Consecutive(failures) => ("consecutive", count(failures)),
+        };
+        let rates = [
             ("min_calls", count(options.min_calls)),
             ("failure_rate", Value::Ratio(options.failure_rate)),
             ("slow_call", span(options.slow_call)),
             ("slow_rate", Value::Ratio(options.slow_rate)),
+        ];
+        let others = [
             ("open_for", span(options.open_for)),
             ("open_factor", count(options.open_factor)),
             ("open_jitter", Value::Ratio(options.open_jitter)),
@@ -200,6 +259,8 @@ impl Policy for CircuitBreaker {
             ("probes", count(options.probes)),
             ("probe_timeout", span(options.probe_timeout)),
         ];
+        let has = |(name, _): &(&str, _)| options.criterion.has_rates() || *name == "slow_call";
+        let settings = [criterion].into_iter().chain(rates.into_iter().filter(has)).chain(others);
         for (name, value) in settings {
             visit(Setting { name, value });
         }
@@ -207,7 +268,9 @@ impl Policy for CircuitBreaker {
 
     fn counters(&self, visit: &mut dyn FnMut(Counter)) {
         for (index, name) in COUNTED.into_iter().enumerate() {
-            visit(Counter { name, value: self.counters.get(index) });
+            let striped = index != LOST;
+            let value = if striped { self.counters.get(index) } else { self.lost.get(0) };
+            visit(Counter { name, value });
         }
     }
 

@@ -4,11 +4,11 @@
 //!
 //! Pure but for the jitter's draw.
 
+use super::criterion::Criterion;
 use super::word::MOST_PROBES;
 use crate::cell::Ratio;
 use crate::cell::backoff::Backoff;
 use crate::cell::jitter::Jitter;
-use crate::cell::window::LARGEST;
 use crate::contract::InvalidOption;
 use crate::time::Nanos;
 use core::time::Duration;
@@ -20,11 +20,11 @@ const COARSE_FROM: Nanos = Nanos::from_ms(250);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct BreakerOptions {
-    /// Calls in the window, 1..=1024.
-    pub window: u32,
+    /// What it counts while closed.
+    pub criterion: Criterion,
     /// Outcomes before a rate counts, 1..=window.
     pub min_calls: u32,
-    /// Share of failures that opens, above 0.
+    /// Share of failures that opens, above 0; of probes only, where it goes by failures in a row.
     pub failure_rate: Ratio,
     /// A call that takes longer is slow; [`Nanos::MAX`] if slowness does not count.
     pub slow_call: Nanos,
@@ -80,9 +80,13 @@ impl BreakerOptions {
                 }
             };
         }
-        require!("window", 1 <= self.window && self.window <= LARGEST, "must be in 1..=1024 calls");
+        if let Err(invalid) = self.criterion.check() {
+            return Err(invalid);
+        }
         require!("min_calls", 1 <= self.min_calls, "must be at least 1");
-        require!("min_calls", self.min_calls <= self.window, "must not exceed `window`");
+        if let Criterion::Calls(window) = self.criterion {
+            require!("min_calls", self.min_calls <= window, "must not exceed `window`");
+        }
         require!("failure_rate", self.failure_rate.millionths() > 0, "must be above 0");
         require!("slow_call", self.slow_call.0 > 0, "must be longer than 0");
         require!("slow_rate", self.slow_rate.millionths() > 0, "must be above 0");

@@ -12,9 +12,10 @@
 //! ```
 //!
 //! * *generation* counts transitions, modulo 16.7 million. A permit carries the one it was issued under.
-//! * *bad* is at least the number of bad marks in the window: raised before one is set, lowered after one is cleared.
+//! * *bad* is at least the number of bad marks in a window of calls: raised before one is set, lowered after one is cleared. Of a
+//!   breaker that goes by failures in a row it is their number; by time, nothing.
 //! * *timed* says that slowness counts, so that a call begins with a reading of the clock.
-//! * *look* says that a good outcome may not be skipped: the window is not full yet, or an option has changed.
+//! * *look* says that a good outcome may not be skipped: the window is not full yet, or an option has changed; by time, always.
 //! * *revision* changes with the options, so that nobody takes `look` away who has not seen them.
 //! * *issued* probes are out or done; at most 511.
 //! * *end*: 37 bits of milliseconds are 4.3 years of process time; a later end saturates.
@@ -191,6 +192,11 @@ impl Word {
 
     pub(super) const fn revision(self) -> u64 {
         self.payload() >> REVISION_SHIFT & REVISION
+    }
+
+    #[allow(clippy::cast_possible_truncation)] // 19 bits
+    pub(super) const fn bad(self) -> u32 {
+        (self.payload() & BAD) as u32
     }
 
     /// One more bad mark is about to be set.

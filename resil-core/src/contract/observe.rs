@@ -58,6 +58,8 @@ pub enum TripReason {
     FailureRate,
     /// The share of slow calls reached `slow_rate`.
     SlowRate,
+    /// As many calls in a row failed (or were slow) as `consecutive` says.
+    Consecutive,
     /// A probe was out longer than `probe_timeout`.
     ProbeTimeout,
     /// The open wait was over.
@@ -71,7 +73,7 @@ pub enum TripReason {
 /// What a breaker had counted at some moment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Window {
-    /// Outcomes in the window (of probes, in half-open).
+    /// Outcomes in the window (of probes, in half-open; failures in a row, where the breaker goes by those).
     pub calls: u32,
     /// Failures among them.
     pub failures: u32,

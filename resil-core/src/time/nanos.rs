@@ -52,6 +52,12 @@ impl Nanos {
         self.0.div_ceil(Self::MILLI.0)
     }
 
+    /// Whole milliseconds, rounded down.
+    #[inline]
+    pub const fn floor_ms(self) -> u64 {
+        self.0 / Self::MILLI.0
+    }
+
     /// From whole milliseconds, saturating.
     #[inline]
     pub const fn from_ms(ms: u64) -> Self {
@@ -77,10 +83,11 @@ mod tests {
     }
 
     #[test]
-    fn ticks_round_up() {
+    fn ends_round_up_and_readings_down() {
         assert_eq!(Nanos(0).ceil_ms(), 0);
         assert_eq!(Nanos(1).ceil_ms(), 1);
         assert_eq!(Nanos(1_000_000).ceil_ms(), 1);
         assert_eq!(Nanos(1_000_001).ceil_ms(), 2);
+        assert_eq!(Nanos(1_999_999).floor_ms(), 1);
     }
 }

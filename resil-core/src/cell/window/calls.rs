@@ -1,9 +1,8 @@
 //! The outcomes of the last N calls, two bits each, in a ring of words.
 //!
-//! Invariant: a mark belongs to one *epoch* (a period in which its owner counted), and every word carries the epoch of
-//! its marks. A word of an earlier epoch reads as all good and turns over in the same compare-and-swap that
-//! writes its first mark of a new one, so nothing has to be cleared between epochs, there is no half-cleared window, and
-//! whoever comes late from an earlier epoch is turned away at each step.
+//! Invariant: every word carries the epoch of its marks. A word of an earlier epoch reads as all good and turns over in the same
+//! compare-and-swap that writes its first mark of a new one, so there is no half-cleared window, and whoever comes late from an
+//! earlier epoch is turned away at each step.
 //!
 //! A window of N slots lies in a ring of more: slot p is claimed, slot p − N leaves. N may change at any time.
 //!
@@ -19,74 +18,17 @@
 //! | `sync`: read-modify-write of `place` | `AcqRel` | the `sync` of another recorder, and the `tally` after a later claim: whichever of two comes second in `place`'s order sees what the first had marked |
 //! | `tally`: loads | Acquire | marks; `place` carries everything that its last modifier had done |
 
-use crate::sync::{AtomicU64, Ordering};
+use super::{Age, EPOCH_SHIFT, Epoch, Mark, Ring, Tally, WORDS};
+use crate::sync::Ordering;
 
 /// Marks in a word: what 24 bits of epoch leave.
 const SLOTS_A_WORD: usize = 20;
-const EPOCH_SHIFT: u32 = 40;
-const EPOCH_BITS: u32 = 24;
 const FAILURES: u64 = 0x0055_5555_5555;
 const SLOW: u64 = FAILURES << 1;
-
-/// Room for a window of 1024 and then some.
-pub(crate) const WORDS: usize = 52;
 
 /// The largest window.
 pub(crate) const LARGEST: u32 = 1024;
 const _: () = assert!((LARGEST as usize) < WORDS * SLOTS_A_WORD);
-
-/// A period of counting; compared modulo 2²⁴.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Epoch(u32);
-
-#[derive(PartialEq, Eq)]
-enum Age {
-    Earlier,
-    Same,
-    Later,
-}
-
-impl Epoch {
-    const MASK: u32 = (1 << EPOCH_BITS) - 1;
-
-    pub(crate) const fn new(generation: u32) -> Self {
-        Self(generation & Self::MASK)
-    }
-
-    /// How `tag` stands to this epoch.
-    const fn age_of(self, tag: u32) -> Age {
-        match tag.wrapping_sub(self.0) & Self::MASK {
-            0 => Age::Same,
-            ahead if ahead < 1 << (EPOCH_BITS - 1) => Age::Later,
-            _ => Age::Earlier,
-        }
-    }
-}
-
-/// What is known of one outcome.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Mark(u64);
-
-impl Mark {
-    /// Neither failed nor slow: what an untouched slot reads as.
-    pub(crate) const GOOD: Self = Self(0b00);
-
-    pub(crate) const fn new(failed: bool, slow: bool) -> Self {
-        Self(failed as u64 | (slow as u64) << 1)
-    }
-
-    pub(crate) const fn is_good(self) -> bool {
-        self.0 == 0
-    }
-
-    pub(crate) const fn failed(self) -> bool {
-        self.0 & 1 != 0
-    }
-
-    pub(crate) const fn slow(self) -> bool {
-        self.0 & 2 != 0
-    }
-}
 
 /// A slot of one's own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,14 +36,6 @@ pub(crate) struct Claim {
     pub(crate) slot: usize,
     /// The slot that falls out of the window for it.
     pub(crate) leaving: Option<usize>,
-}
-
-/// What a window held at some moment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) calls: u32,
-    pub(crate) failures: u32,
-    pub(crate) slow: u32,
 }
 
 /// Where the next mark goes: `[epoch 24 | filled 20 | slot 20]`.
@@ -131,29 +65,17 @@ impl Place {
     }
 }
 
-/// The window itself. `W` words; models use few.
-pub(crate) struct CountWindow<const W: usize = WORDS> {
-    place: AtomicU64,
-    words: [AtomicU64; W],
-}
+/// The window itself.
+#[derive(Clone, Copy)]
+pub(crate) struct CountWindow<'a, const W: usize>(pub(crate) &'a Ring<W>);
 
-impl<const W: usize> CountWindow<W> {
+impl<const W: usize> CountWindow<'_, W> {
     const SLOTS: usize = W * SLOTS_A_WORD;
 
-    #[cfg(not(resil_loom))]
-    pub(crate) const fn new() -> Self {
-        Self { place: AtomicU64::new(0), words: [const { AtomicU64::new(0) }; W] }
-    }
-
-    #[cfg(resil_loom)]
-    pub(crate) fn new() -> Self {
-        Self { place: AtomicU64::new(0), words: core::array::from_fn(|_| AtomicU64::new(0)) }
-    }
-
     /// Takes the next slot of a window of `size`; `None` if a later epoch has begun.
-    pub(crate) fn claim(&self, epoch: Epoch, size: u32) -> Option<Claim> {
+    pub(crate) fn claim(self, epoch: Epoch, size: u32) -> Option<Claim> {
         debug_assert!(size >= 1 && (size as usize) < Self::SLOTS);
-        let mut seen = self.place.load(Ordering::Relaxed);
+        let mut seen = self.0.place.load(Ordering::Relaxed);
         loop {
             let mut place = Place::unpack(seen);
             match epoch.age_of(place.epoch) {
@@ -170,7 +92,7 @@ impl<const W: usize> CountWindow<W> {
                 ..place
             };
             let (new, relaxed) = (next.pack(), Ordering::Relaxed);
-            match self.place.compare_exchange_weak(seen, new, relaxed, relaxed) {
+            match self.0.place.compare_exchange_weak(seen, new, relaxed, relaxed) {
                 Ok(_) => return Some(Claim { slot, leaving }),
                 Err(now) => seen = now,
             }
@@ -179,8 +101,8 @@ impl<const W: usize> CountWindow<W> {
 
     /// Writes `mark` into `slot`, unless it is there. `Some(true)` if a bad mark was there before; `None`, with
     /// nothing written, if a later epoch has begun.
-    pub(crate) fn set(&self, epoch: Epoch, slot: usize, mark: Mark) -> Option<bool> {
-        let word = &self.words[slot / SLOTS_A_WORD];
+    pub(crate) fn set(self, epoch: Epoch, slot: usize, mark: Mark) -> Option<bool> {
+        let word = &self.0.words[slot / SLOTS_A_WORD];
         let shift = slot % SLOTS_A_WORD * 2;
         let mut seen = word.load(Ordering::Acquire);
         loop {
@@ -206,18 +128,18 @@ impl<const W: usize> CountWindow<W> {
     /// Stands between setting a mark and counting: of two recorders that both do this, or of one that does and one that
     /// claims, the second sees what the first had set. Without it, each could miss the other's mark and
     /// neither would find the window bad enough.
-    pub(crate) fn sync(&self) {
-        self.place.fetch_add(0, Ordering::AcqRel);
+    pub(crate) fn sync(self) {
+        self.0.place.fetch_add(0, Ordering::AcqRel);
     }
 
     /// Counts the last `size` outcomes of `epoch`.
-    pub(crate) fn tally(&self, epoch: Epoch, size: u32) -> Tally {
-        let place = Place::unpack(self.place.load(Ordering::Acquire));
+    pub(crate) fn tally(self, epoch: Epoch, size: u32) -> Tally {
+        let place = Place::unpack(self.0.place.load(Ordering::Acquire));
         if epoch.age_of(place.epoch) != Age::Same {
             return Tally::default();
         }
         let filled = place.filled.min(size);
-        let mut tally = Tally { calls: filled, ..Tally::default() };
+        let mut tally = Tally { calls: filled.into(), ..Tally::default() };
         let (mut end, mut left) = (place.slot as usize, filled as usize);
         while left > 0 {
             if end == 0 {
@@ -227,10 +149,10 @@ impl<const W: usize> CountWindow<W> {
             let first = index * SLOTS_A_WORD;
             let take = left.min(end - first);
             let range = ((1 << (2 * take)) - 1) << (2 * (end - first - take));
-            let word = self.words[index].load(Ordering::Acquire);
+            let word = self.0.words[index].load(Ordering::Acquire);
             if word >> EPOCH_SHIFT == u64::from(epoch.0) {
-                tally.failures += (word & range & FAILURES).count_ones();
-                tally.slow += (word & range & SLOW).count_ones();
+                tally.failures += u64::from((word & range & FAILURES).count_ones());
+                tally.slow += u64::from((word & range & SLOW).count_ones());
             }
             end -= take;
             left -= take;
@@ -247,7 +169,12 @@ mod tests {
     const ONE: Epoch = Epoch::new(1);
     const FAILED: Mark = Mark::new(true, false);
 
-    fn record<const W: usize>(window: &CountWindow<W>, epoch: Epoch, size: u32, mark: Mark) -> u32 {
+    fn record<const W: usize>(
+        window: CountWindow<'_, W>,
+        epoch: Epoch,
+        size: u32,
+        mark: Mark,
+    ) -> u32 {
         let claim = window.claim(epoch, size).expect("the epoch is the newest");
         let overwritten = window.set(epoch, claim.slot, mark).expect("the epoch is the newest");
         let left =
@@ -257,11 +184,12 @@ mod tests {
 
     #[test]
     fn a_late_recorder_changes_nothing_in_a_later_epoch() {
-        let window = CountWindow::<2>::new();
+        let ring = Ring::<2>::new();
+        let window = CountWindow(&ring);
         let late = window.claim(ONE, 4).expect("the first epoch");
         let two = Epoch::new(2);
-        record(&window, two, 4, Mark::GOOD);
-        record(&window, two, 4, FAILED);
+        record(window, two, 4, Mark::GOOD);
+        record(window, two, 4, FAILED);
         let before = window.tally(two, 4);
         assert_eq!(window.set(ONE, late.slot, FAILED), None);
         assert_eq!(window.claim(ONE, 4), None);
@@ -271,24 +199,21 @@ mod tests {
     }
 
     #[test]
-    fn epochs_are_compared_modulo_their_width() {
-        let newest = Epoch::new(0);
-        assert!(newest.age_of(Epoch::MASK) == Age::Earlier);
-        assert!(Epoch::new(Epoch::MASK).age_of(0) == Age::Later);
-    }
-
-    #[test]
     fn every_call_counts_once_at_every_size() {
         for size in [1, 2, 19, 20, 21, 100, LARGEST] {
-            let window: CountWindow = CountWindow::new();
+            let ring: Ring = Ring::new();
+            let window = CountWindow(&ring);
             for _ in 0..size {
-                record(&window, ONE, size, FAILED);
+                record(window, ONE, size, FAILED);
             }
-            assert_eq!(window.tally(ONE, size), Tally { calls: size, failures: size, slow: 0 });
+            assert_eq!(
+                window.tally(ONE, size),
+                Tally { calls: size.into(), failures: size.into(), slow: 0 }
+            );
             for _ in 0..size {
-                assert_eq!(record(&window, ONE, size, Mark::GOOD), 1, "one failure leaves a call");
+                assert_eq!(record(window, ONE, size, Mark::GOOD), 1, "one failure leaves a call");
             }
-            assert_eq!(window.tally(ONE, size), Tally { calls: size, failures: 0, slow: 0 });
+            assert_eq!(window.tally(ONE, size), Tally { calls: size.into(), failures: 0, slow: 0 });
         }
     }
 
@@ -310,9 +235,9 @@ mod tests {
         fn tally(&self, size: usize) -> Tally {
             let last = &self.marks[self.marks.len().saturating_sub(size)..];
             let count =
-                |wanted: fn(Mark) -> bool| last.iter().filter(|m| wanted(**m)).count() as u32;
+                |wanted: fn(Mark) -> bool| last.iter().filter(|m| wanted(**m)).count() as u64;
             Tally {
-                calls: last.len() as u32,
+                calls: last.len() as u64,
                 failures: count(Mark::failed),
                 slow: count(Mark::slow),
             }
@@ -339,7 +264,8 @@ mod tests {
         /// cleared are exactly those set.
         #[test]
         fn it_agrees_with_a_list(steps in proptest::collection::vec(step(), 1..400)) {
-            let window = CountWindow::<2>::new();
+            let ring = Ring::<2>::new();
+            let window = CountWindow(&ring);
             let mut plain = Plain::default();
             let (mut size, mut generation, mut bad) = (10, 1, 0);
             for step in steps {
@@ -347,7 +273,7 @@ mod tests {
                     Step::Record(failed, slow) => {
                         let mark = Mark::new(failed, slow);
                         bad += u32::from(!mark.is_good());
-                        bad -= record(&window, Epoch::new(generation), size, mark);
+                        bad -= record(window, Epoch::new(generation), size, mark);
                         plain.push(size as usize, mark);
                     }
                     Step::Resize(to) => size = to,
@@ -355,7 +281,7 @@ mod tests {
                         generation += 1;
                         plain.marks.clear();
                         bad = 0;
-                        record(&window, Epoch::new(generation), size, Mark::GOOD);
+                        record(window, Epoch::new(generation), size, Mark::GOOD);
                         plain.push(size as usize, Mark::GOOD);
                     }
                 }
