@@ -124,10 +124,9 @@ async fn charge(client: &Client, order: &Order) -> Result<Receipt, PayError> {
         let __resil_deadline = ::resil::__private::DeadlineLimit::start(
             &__RESIL_DEADLINE,
         );
-        let mut __resil_attempts = ::resil::__private::Retry::start_within_budget(
-            &__RESIL_RETRY,
-            &crate::policies::retry_budget::budget,
-        );
+        let mut __resil_attempts = ::resil::__private::Retry::start_within_budget::<
+            ::resil::__private::RetryBudget,
+        >(&__RESIL_RETRY, &crate::policies::retry_budget::budget);
         let mut __resil_held = ::core::option::Option::None;
         '__resil_attempts: loop {
             let __resil_wait = '__resil_attempt: {

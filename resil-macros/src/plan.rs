@@ -235,12 +235,17 @@ pub(crate) fn shared_path(args: &Args, kind: &str, shared: &Shared) -> Path {
     }
 }
 
-/// The path with its last segment as the user's own, and the others as ours, lest they be called unnecessary: here a single
-/// name would mean something else. `$crate` is what it is by where it was written.
+/// The path with one segment as ours, lest it be called unnecessary: here a single name would mean something else. That is
+/// a keyword, which then stands at the name, or a segment in between; an error about the whole is still told at the name.
 fn qualified(mut path: Path) -> Path {
     let last = path.segments.len().saturating_sub(1);
-    for segment in path.segments.iter_mut().take(last).filter(|one| one.ident != "$crate") {
-        segment.ident.set_span(segment.ident.span().resolved_at(Span::mixed_site()));
+    let at = path.segments[last].ident.span();
+    for (index, segment) in path.segments.iter_mut().take(last).enumerate() {
+        let keyword = ["self", "super", "crate"].iter().any(|word| segment.ident == word);
+        if keyword || index > 0 {
+            let place = if keyword { at } else { segment.ident.span() };
+            segment.ident.set_span(place.resolved_at(Span::mixed_site()));
+        }
     }
     path
 }

@@ -4,7 +4,7 @@
 //! name with its options, which the attribute compares with its own at compile time.
 
 use crate::diag::{self, Diagnostics};
-use crate::policies::source::bad_name;
+use crate::policies::source::{self, bad_name};
 use crate::policies::{
     self, BreakerSettings, BudgetSettings, BulkheadSettings, KINDS, LimiterSettings, Rules,
     Settings,
@@ -15,7 +15,7 @@ use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, LitStr, token};
+use syn::{Attribute, LitStr, Token, token};
 
 /// A declared policy.
 struct Declared {
@@ -96,6 +96,11 @@ fn entry(
     out: &mut Diagnostics,
 ) -> syn::Result<Option<Declared>> {
     let attrs = input.call(Attribute::parse_outer)?;
+    if input.peek(Token![,]) || input.peek(Token![;]) {
+        let between: TokenTree = input.parse()?;
+        out.push(diag::error(between, "nothing stands between two policies", "remove it"));
+        return Ok(None);
+    }
     let kind = input
         .call(Ident::parse_any)
         .map_err(|error| expected(error.span(), "the kind of a policy", None))?;
@@ -149,7 +154,7 @@ impl Rest<'_> {
         for entry in list.entries.extract_if(.., of_call) {
             out.push(belongs_to_a_call(S::KIND, &name, &entry.key));
         }
-        let settings = S::read(list.known(S::OPTIONS, S::LATER, out), out);
+        let (settings, _) = source::settings::<S>(list, &[], out);
         settings.check(&name, &mut Rules::new(&[], out));
         let rt = quote!(#krate::__private);
         let written = Tokens::of(&settings, &rt, &name);

@@ -14,9 +14,14 @@ async fn alias() -> Alias<u8> {
     Ok(1)
 }
 
-#[resilient(circuit_breaker)]
+#[resilient(rate_limiter(rate = "100/s"))]
 fn option() -> Option<u8> {
     None
+}
+
+#[resilient(bulkhead(max_concurrent = 8), retry(on = 0))]
+async fn plain() -> u8 {
+    0
 }
 
 #[resilient(circuit_breaker)]

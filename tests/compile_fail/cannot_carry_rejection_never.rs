@@ -6,4 +6,9 @@ fn call() -> ! {
     panic!()
 }
 
+#[resilient(bulkhead(max_concurrent = 8))]
+async fn bulkhead() -> ! {
+    panic!()
+}
+
 fn main() {}

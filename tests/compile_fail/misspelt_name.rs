@@ -4,6 +4,9 @@ use resil::resilient;
 mod policies {
     resil::registry! {
         circuit_breaker gateway { slow_call = "300ms" }
+        rate_limiter quota { rate = "100/s" }
+        bulkhead pool { max_concurrent = 64 }
+        retry_budget budget {}
     }
 }
 
@@ -12,8 +15,15 @@ fn call() -> Result<(), std::io::Error> {
     Ok(())
 }
 
-#[resilient(circuit_breaker = "getaway", timeout = "1s")]
-async fn limited() -> Result<(), std::io::Error> {
+#[resilient(
+    deadline = "5s",
+    circuit_breaker = "getaway",
+    rate_limiter("qouta", cost = 5),
+    bulkhead = "pol",
+    retry(budget = "bugdet"),
+    timeout = "1s"
+)]
+async fn all() -> Result<(), std::io::Error> {
     Ok(())
 }
 

@@ -6,7 +6,11 @@ async fn left_out() -> Result<(), std::io::Error> {
     Ok(())
 }
 
-#[resilient(retry, circuit_breaker, order = [circuit_breaker, retry, deadline])]
+#[resilient(
+    retry,
+    circuit_breaker,
+    order = [circuit_breaker, retry, deadline, retry_budget]
+)]
 async fn too_many() -> Result<(), std::io::Error> {
     Ok(())
 }

@@ -6,7 +6,7 @@ mod policies {
         circuit_breaker Upper {}
         rate_limiter gateway { rate = "100 per second", cost = 5 }
         rate_limiter quota { burst = 20 }
-        bulkhead pool {}
+        bulkhead pool {},
         adaptive_limit later {}
         circuit_braker other {}
         retry twice {}

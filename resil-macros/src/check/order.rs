@@ -1,7 +1,7 @@
 //! Rules about `order`.
 
 use crate::diag::{self, Diagnostics};
-use crate::policies::Policies;
+use crate::policies::{BudgetSettings, Policies, Settings};
 use proc_macro2::Ident;
 
 pub(super) fn repeated_in_order(order: Option<&(Ident, Vec<Ident>)>) -> syn::Result<()> {
@@ -27,7 +27,10 @@ pub(super) fn order_names_the_policies(
     let present = policies.keys();
     let mut errors = Diagnostics::default();
     for name in order {
-        if !present.contains(&name) {
+        if name == BudgetSettings::KIND {
+            let wrong = "a retry budget has no place in the order: it belongs to `retry`";
+            errors.push(diag::error(name, wrong, "remove it"));
+        } else if !present.contains(&name) {
             let wrong = format!("this function has no policy `{name}`");
             let known: Vec<_> = present.iter().map(ToString::to_string).collect();
             let help =
@@ -37,7 +40,7 @@ pub(super) fn order_names_the_policies(
     }
     for missing in present.iter().filter(|key| !order.contains(key)) {
         let wrong = format!("`order` does not say where `{missing}` goes");
-        errors.push(diag::error(key, wrong, format!("`{}`", listed(&present))));
+        errors.push(diag::error(key, wrong, format!("`{}`", completed(&present, order))));
     }
     if !errors.is_empty() {
         return errors.finish(None);
@@ -76,6 +79,19 @@ fn end(name: &Ident) -> Option<(u8, &'static str)> {
         }
         _ => None,
     }
+}
+
+/// The order as it is written, with what is missing before what it is outside of by default.
+fn completed(present: &[&Ident], order: &[Ident]) -> String {
+    let mut names: Vec<_> = order.iter().filter(|name| present.contains(name)).collect();
+    for (index, missing) in present.iter().enumerate() {
+        if !names.contains(missing) {
+            let inside = &present[index + 1..];
+            let before = names.iter().position(|name| inside.contains(name));
+            names.insert(before.unwrap_or(names.len()), missing);
+        }
+    }
+    listed(&names)
 }
 
 fn listed(names: &[&Ident]) -> String {

@@ -18,7 +18,7 @@ pub(super) fn attempts(plan: &Plan, retry: &Retry) -> Part {
     let rt = plan.rt(span);
     let start = if let Some(budget) = &plan.budget {
         let budget = reference(budget);
-        quote_spanned!(span=> #rt::Retry::start_within_budget(&#name, #budget))
+        quote_spanned!(span=> #rt::Retry::start_within_budget::<#rt::RetryBudget>(&#name, #budget))
     } else {
         quote_spanned!(span=> #rt::Retry::start(&#name))
     };

@@ -7,6 +7,7 @@ use crate::values::{Count, Duration};
 use darling::FromMeta;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use syn::Lit;
 
 /// The calls that one word counts.
 const MOST: u32 = (1 << 31) - 1;
@@ -60,10 +61,31 @@ impl Settings for BulkheadSettings {
     const OPTIONS: &'static [&'static str] = &["max_concurrent", "wait", "queue"];
     const CALL: &'static [&'static str] = &[];
     const LATER: &'static [&'static str] = &["discipline", "priority", "shares", "key"];
+    const ELSEWHERE: &'static [(&'static str, &'static str)] = &[
+        ("concurrency", "max_concurrent = 64"),
+        ("limit", "max_concurrent = 64"),
+        ("permits", "max_concurrent = 64"),
+        ("size", "max_concurrent = 64"),
+        ("max_wait", "wait = \"10ms\""),
+        ("max_wait_duration", "wait = \"10ms\""),
+        ("timeout", "wait = \"10ms\""),
+        ("max_queue", "queue = 32"),
+        ("queue_capacity", "queue = 32"),
+        ("queue_size", "queue = 32"),
+    ];
 
     fn read(entries: Vec<Entry>, out: &mut Diagnostics) -> Self {
         let (settings, incomplete) = source::options::<Self>(entries, out);
         Self { incomplete, ..settings }
+    }
+
+    fn set_incomplete(&mut self) {
+        self.incomplete = true;
+    }
+
+    fn meant(literal: &Lit) -> Option<String> {
+        let Lit::Int(int) = literal else { return None };
+        Some(format!("bulkhead(max_concurrent = {int})"))
     }
 
     fn stand_in() -> Self {

@@ -102,6 +102,17 @@ impl Settings for BreakerSettings {
     ];
     const CALL: &'static [&'static str] = &["failure", "ignore"];
     const LATER: &'static [&'static str] = &["consecutive"];
+    const ELSEWHERE: &'static [(&'static str, &'static str)] = &[
+        ("failure_rate_threshold", "failure_rate = \"50%\""),
+        ("failure_threshold", "failure_rate = \"50%\""),
+        ("sliding_window_size", "window = 100"),
+        ("minimum_number_of_calls", "min_calls = 20"),
+        ("minimum_throughput", "min_calls = 20"),
+        ("reset_timeout", "open_for = \"10s\""),
+        ("break_duration", "open_for = \"10s\""),
+        ("wait_duration_in_open_state", "open_for = \"10s\""),
+        ("success_threshold", "probes = 3"),
+    ];
 
     fn read(entries: Vec<Entry>, out: &mut Diagnostics) -> Self {
         let (mut kept, mut faulty) = (Vec::new(), false);
@@ -120,6 +131,10 @@ impl Settings for BreakerSettings {
         }
         let (settings, incomplete) = source::options::<Self>(kept, out);
         Self { incomplete: incomplete || faulty, ..settings }
+    }
+
+    fn set_incomplete(&mut self) {
+        self.incomplete = true;
     }
 
     fn stand_in() -> Self {

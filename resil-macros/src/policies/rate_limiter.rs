@@ -141,10 +141,32 @@ impl Settings for LimiterSettings {
     const OPTIONS: &'static [&'static str] = &["rate", "burst", "wait", "start", "shards"];
     const CALL: &'static [&'static str] = &["cost"];
     const LATER: &'static [&'static str] = &["key"];
+    const ELSEWHERE: &'static [(&'static str, &'static str)] = &[
+        ("limit", "rate = \"100/s\""),
+        ("limit_for_period", "rate = \"100/s\""),
+        ("limit_refresh_period", "rate = \"100/s\""),
+        ("permits", "rate = \"100/s\""),
+        ("per", "rate = \"100/s\""),
+        ("per_second", "rate = \"100/s\""),
+        ("period", "rate = \"100/s\""),
+        ("capacity", "burst = 20"),
+        ("max_wait", "wait = \"50ms\""),
+        ("timeout", "wait = \"50ms\""),
+        ("timeout_duration", "wait = \"50ms\""),
+    ];
 
     fn read(entries: Vec<Entry>, out: &mut Diagnostics) -> Self {
         let (settings, incomplete) = source::options::<Self>(entries, out);
         Self { incomplete, ..settings }
+    }
+
+    fn set_incomplete(&mut self) {
+        self.incomplete = true;
+    }
+
+    fn meant(literal: &Lit) -> Option<String> {
+        let Lit::Str(text) = literal else { return None };
+        text.value().contains('/').then(|| format!("rate_limiter(rate = {})", text.token()))
     }
 
     fn stand_in() -> Self {

@@ -39,10 +39,20 @@ impl Settings for BudgetSettings {
     const OPTIONS: &'static [&'static str] = &["ratio", "min_per_sec", "ttl"];
     const CALL: &'static [&'static str] = &[];
     const LATER: &'static [&'static str] = &[];
+    const ELSEWHERE: &'static [(&'static str, &'static str)] = &[
+        ("percent", "ratio = \"20%\""),
+        ("min_retries_per_sec", "min_per_sec = 10"),
+        ("min_retries_per_second", "min_per_sec = 10"),
+        ("window", "ttl = \"10s\""),
+    ];
 
     fn read(entries: Vec<Entry>, out: &mut Diagnostics) -> Self {
         let (settings, incomplete) = source::options::<Self>(entries, out);
         Self { incomplete, ..settings }
+    }
+
+    fn set_incomplete(&mut self) {
+        self.incomplete = true;
     }
 
     fn stand_in() -> Self {

@@ -27,8 +27,19 @@ pub(crate) trait Settings: Sized {
     /// The options of later versions.
     const LATER: &'static [&'static str];
 
+    /// What options are called elsewhere, and what to write here.
+    const ELSEWHERE: &'static [(&'static str, &'static str)];
+
     /// From the entries of a list whose keys are all among the options.
     fn read(entries: Vec<Entry>, out: &mut Diagnostics) -> Self;
+
+    /// Something else was written that could not be read: what seems to be missing may be that.
+    fn set_incomplete(&mut self);
+
+    /// What a literal in the place of a name is meant as.
+    fn meant(_literal: &Lit) -> Option<String> {
+        None
+    }
 
     /// What stands in for a declaration that something is wrong with.
     fn stand_in() -> Self;
@@ -86,6 +97,34 @@ pub(crate) enum Source<S> {
     Inline(Box<S>),
 }
 
+/// What is set in a list. What is neither an option of this kind nor in `own` becomes an error; the entries in `own` come
+/// back.
+pub(crate) fn settings<S: Settings>(
+    mut list: List,
+    own: &[&str],
+    out: &mut Diagnostics,
+) -> (S, Vec<Entry>) {
+    let written = list.entries.len() + list.plain.len();
+    list.entries.retain(|entry| match S::ELSEWHERE.iter().find(|(word, _)| entry.is(word)) {
+        Some((word, meant)) => {
+            let wrong = format!("a `{}` has no `{word}`", S::KIND);
+            out.push(diag::error(&entry.key, wrong, format!("`{meant}`")));
+            false
+        }
+        None => true,
+    });
+    let known: Vec<_> = S::OPTIONS.iter().chain(own).copied().collect();
+    let entries = list.known(&known, S::LATER, out);
+    let complete = entries.len() == written;
+    let is_own = |entry: &Entry| own.iter().any(|key| entry.is(key));
+    let (own, options) = entries.into_iter().partition(is_own);
+    let mut settings = S::read(options, out);
+    if !complete {
+        settings.set_incomplete();
+    }
+    (settings, own)
+}
+
 impl<S: Settings> Source<S> {
     /// Reads what is behind the key of a policy that may be shared. The entries that belong to a call come back: what they
     /// say is about this function, whosever the policy is.
@@ -94,32 +133,26 @@ impl<S: Settings> Source<S> {
         value: Value,
         out: &mut Diagnostics,
     ) -> Option<(Self, Vec<Entry>)> {
-        let group = match value {
-            Value::Word => return Some((Self::Inline(Box::new(S::read(vec![], out))), vec![])),
+        let mut list = match value {
+            Value::Word => List::default(),
             Value::Expr(_, expr) => {
-                let shared = out.take(Shared::read(key, &expr))?;
+                let shared = out.take(shared::<S>(key, &expr))?;
                 return Some((Self::Shared(shared), vec![]));
             }
             Value::Pattern(_) => return None,
-            Value::List(group) => group,
+            Value::List(group) => List::read(group.stream(), out),
         };
-        let mut list = List::read(group.stream(), out);
-        let known: Vec<_> = S::OPTIONS.iter().chain(S::CALL).copied().collect();
-        let words: Vec<_> = known.iter().chain(S::LATER).copied().collect();
-        let name = out.take(first_name(key, &mut list, &words))?;
-        let (about_call, options): (Vec<_>, Vec<_>) = list
-            .known(&known, S::LATER, out)
-            .into_iter()
-            .partition(|entry| S::CALL.iter().any(|key| entry.is(key)));
-        let source = match (name, options.first()) {
-            (Some(_), Some(entry)) => {
-                out.push(named_and_inline(key, &entry.key));
-                return None;
-            }
-            (Some(shared), None) => Self::Shared(shared),
-            (None, _) => Self::Inline(Box::new(S::read(options, out))),
+        let name = out.take(first_name::<S>(key, &mut list))?;
+        let Some(shared) = name else {
+            let (settings, own) = settings(list, S::CALL, out);
+            return Some((Self::Inline(Box::new(settings)), own));
         };
-        Some((source, about_call))
+        let is_option = |entry: &&Entry| S::OPTIONS.iter().any(|option| entry.is(option));
+        if let Some(option) = list.entries.iter().find(is_option) {
+            out.push(named_and_inline(key, &option.key));
+            return None;
+        }
+        Some((Self::Shared(shared), list.known(S::CALL, S::LATER, out)))
     }
 
     pub(crate) fn inline(&self) -> Option<&S> {
@@ -160,10 +193,15 @@ impl Shared {
     pub(crate) fn read(key: &Ident, expr: &Expr) -> syn::Result<Self> {
         match bare(expr) {
             Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => bad_name(name).map(Self::Named),
-            Expr::Path(ExprPath { qself: None, path, .. }) => Ok(match path.get_ident() {
-                Some(name) => Self::Named(name.clone()),
-                None => Self::Path(path.clone()),
-            }),
+            Expr::Path(ExprPath { qself: None, path, .. }) => match path.get_ident() {
+                Some(name) => in_lower_case(key, name).map(Self::Named),
+                None => Ok(Self::Path(path.clone())),
+            },
+            Expr::Field(field) => Err(diag::error(
+                field,
+                "expected the name of a policy, or the path of a `static`",
+                "what belongs to a value is used by hand: `let guard = policy.acquire()?;`",
+            )),
             other => Err(diag::error(
                 other,
                 "expected the name of a policy",
@@ -181,26 +219,55 @@ impl Shared {
     }
 }
 
-/// What stands before the options, if it names a policy: a literal, a path, or a word that is hardly meant as an option.
-fn first_name(key: &Ident, list: &mut List, known: &[&str]) -> syn::Result<Option<Shared>> {
-    match &list.plain[..] {
-        [one] => Shared::read(key, one).map(Some),
-        [_, second, ..] => Err(diag::error(
-            second,
-            "expected one name",
-            format!("`{key}(\"shared\", …)`, the name first"),
+/// The name or path, or what is meant instead, where that can be guessed.
+fn shared<S: Settings>(key: &Ident, expr: &Expr) -> syn::Result<Shared> {
+    let meant = match bare(expr) {
+        Expr::Lit(literal) => S::meant(&literal.lit),
+        _ => None,
+    };
+    match meant {
+        Some(meant) => Err(diag::error(
+            expr,
+            "a policy of the function's own gives its options by name",
+            format!("`{meant}`"),
         )),
-        [] => match list.entries.first() {
-            Some(Entry { key: word, value: Value::Word })
-                if diag::closest(&word.to_string(), known.iter().copied()).is_none() =>
-            {
-                let name = Shared::Named(word.clone());
-                list.entries.remove(0);
-                Ok(Some(name))
-            }
-            _ => Ok(None),
-        },
+        None => Shared::read(key, expr),
     }
+}
+
+/// What stands before the options, if it names a policy: a literal, a path, or a word that is hardly meant as an option.
+fn first_name<S: Settings>(key: &Ident, list: &mut List) -> syn::Result<Option<Shared>> {
+    if let Some(second) = list.plain.get(1) {
+        let help = format!("`{key}(\"shared\", …)`, the name first");
+        return Err(diag::error(second, "expected one name", help));
+    }
+    if let Some(one) = list.plain.pop() {
+        return shared::<S>(key, &one).map(Some);
+    }
+    let Some(Entry { key: word, value: Value::Word }) = list.entries.first() else {
+        return Ok(None);
+    };
+    let mut known = S::OPTIONS.iter().chain(S::CALL).chain(S::LATER).copied();
+    let is_key = diag::closest(&word.to_string(), &mut known).is_some();
+    if is_key || S::ELSEWHERE.iter().any(|(other, _)| word == other) {
+        return Ok(None);
+    }
+    let name = in_lower_case(key, word)?;
+    list.entries.remove(0);
+    Ok(Some(Shared::Named(name)))
+}
+
+/// In a registry there are only such names; a `static` of this module is meant, perhaps.
+fn in_lower_case(key: &Ident, name: &Ident) -> syn::Result<Ident> {
+    let text = name.to_string();
+    if text.contains(|c: char| c.is_uppercase()) {
+        return Err(diag::error(
+            name,
+            format!("a registry has no `{text}`: its names are in lower case"),
+            format!("`{key} = self::{text}` for a `static` of this module"),
+        ));
+    }
+    Ok(name.clone())
 }
 
 /// The name as an identifier, spanned at the literal.
