@@ -135,7 +135,8 @@ const ROWS: &str = "
     t08 t09 t10 t11 f01 f02 f03 f04 x01 x02 x04 x07 x08 x09 cb01 cb03 cb04 cb06 cb07 cb10 cb11 cb12 cb13 cb15 cb21 cb22 cb24
     cb25 cb26 rt02 rt03 rt05 rt06 rt08 rt09 rt10 rt11 rt18 rt20 rt21 to02 to05 to06 to07 to08 to09 to11 mc01 mc17 rg05 rg08 rg09
     rg10 rg11 rg12 rg14 rg19 rg20
-    g01 g02 g03 g04 g05 g06 g08 g09 r08 rt13 rt14 rt15";
+    g01 g02 g03 g04 g05 g06 g08 g09 r08 rt13 rt14 rt15
+    l12 l13 l14 bh04 bh05 bh08";
 
 #[test]
 fn every_row_and_case_of_what_is_built_has_a_test_named_after_it() {

@@ -42,7 +42,7 @@ fn charge(order: &Order) -> Result<Receipt, PayError> {
     let (__resil_outcome, __resil_verdict) = '__resil_attempts: loop {
         let __resil_wait = '__resil_attempt: {
             let __resil_rejected = '__resil_refused: {
-                let mut __resil_rate_limiter = match ::resil::RateLimiter::enter(
+                let __resil_rate_limiter = match ::resil::RateLimiter::enter(
                     &crate::policies::rate_limiter::quota,
                     ::resil::__private::call(&mut (), || -> u32 { order.lines() }),
                     ::resil::__private::Deadline::NEVER,
@@ -53,8 +53,8 @@ fn charge(order: &Order) -> Result<Receipt, PayError> {
                     }
                 };
                 ::resil::__private::release(&mut __resil_held);
-                let __resil_begun = ::resil::__private::Cells::spend(
-                    &mut __resil_rate_limiter,
+                let __resil_begun = ::resil::__private::Cells::take(
+                    __resil_rate_limiter,
                 );
                 ::resil::__private::Permit::begin(
                     &mut __resil_circuit_breaker,

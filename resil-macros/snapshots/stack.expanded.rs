@@ -139,7 +139,7 @@ async fn charge(client: &Client, order: &Order) -> Result<Receipt, PayError> {
                             break '__resil_refused __resil_rejected;
                         }
                     };
-                    let mut __resil_rate_limiter = match ::resil::RateLimiter::enter_async(
+                    let __resil_rate_limiter = match ::resil::RateLimiter::enter_async(
                             &crate::policies::rate_limiter::quota,
                             1,
                             ::resil::__private::Limits::deadline(&__resil_deadline),
@@ -173,8 +173,8 @@ async fn charge(client: &Client, order: &Order) -> Result<Receipt, PayError> {
                         break '__resil_attempts __resil_outcome;
                     }
                     ::resil::__private::release(&mut __resil_held);
-                    let __resil_begun = ::resil::__private::Cells::spend(
-                        &mut __resil_rate_limiter,
+                    let __resil_begun = ::resil::__private::Cells::take(
+                        __resil_rate_limiter,
                     );
                     let __resil_begun = ::resil::__private::Slot::begun(
                         &__resil_bulkhead,

@@ -1,6 +1,6 @@
 //! What the catalogue says of a policy.
 
-use resil::{Bulkhead, CircuitBreaker, Kind, Setting, Value, catalog};
+use resil::{Bulkhead, CircuitBreaker, Kind, RateLimiter, Setting, Value, catalog};
 
 /// One counter of the policy of this kind and name.
 ///
@@ -28,6 +28,15 @@ pub fn counts(kind: Kind, policy: &str) -> Vec<(&'static str, u64)> {
 pub fn breaker_of(policy: &str) -> &'static CircuitBreaker {
     let entry = catalog().find(Kind::CircuitBreaker, policy).expect("a breaker of that name");
     entry.circuit_breaker().expect("a breaker")
+}
+
+/// The limiter of this name.
+///
+/// # Panics
+/// If there is none.
+pub fn limiter_of(policy: &str) -> &'static RateLimiter {
+    let entry = catalog().find(Kind::RateLimiter, policy).expect("a limiter of that name");
+    entry.rate_limiter().expect("a limiter")
 }
 
 /// The bulkhead of this name.

@@ -8,7 +8,7 @@ mod later;
 pub mod trial;
 mod worlds;
 
-pub use catalogue::{breaker_of, bulkhead_of, count, counts, setting};
+pub use catalogue::{breaker_of, bulkhead_of, count, counts, limiter_of, setting};
 pub use fault::Fault;
 pub use later::later;
 pub use worlds::{

@@ -124,7 +124,7 @@ impl Wake for Wakes {
 }
 
 /// Polls once, with a waker that does nothing.
-pub fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+pub fn poll_once<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 

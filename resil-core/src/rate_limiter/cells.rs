@@ -3,6 +3,7 @@
 use super::{RateLimiter, Taken};
 use crate::time::Nanos;
 use core::fmt;
+use core::mem::ManuallyDrop;
 
 /// What a [`RateLimiter`] has given a call, and takes back if the call is not made after all.
 ///
@@ -30,10 +31,10 @@ impl<'a> Cells<'a> {
         self.taken.at
     }
 
-    /// As [`spend`](Self::spend), where nobody asks for the time.
+    /// As [`spend`](Self::spend), where that is known at once: nothing has to be kept beside the call.
     #[inline]
-    pub(super) fn take(mut self) {
-        self.spend();
+    pub fn take(self) -> Nanos {
+        ManuallyDrop::new(self).taken.at
     }
 
     /// How many they are; 0 if the limiter is disabled.

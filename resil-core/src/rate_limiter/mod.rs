@@ -190,7 +190,7 @@ impl RateLimiter {
     /// As [`acquire`](Self::acquire) if there is one; else a lock as well, twice.
     #[inline]
     pub fn acquire_blocking(&self) -> Result<(), Rejected> {
-        self.enter(1, Deadline::NEVER).map(Cells::take)
+        self.enter(1, Deadline::NEVER).map(|cells| _ = cells.take())
     }
 
     /// Takes one permit, and waits for it if there is none: as long as the limiter's `wait` and the
@@ -205,7 +205,7 @@ impl RateLimiter {
     /// # Cost
     /// As [`acquire`](Self::acquire) if there is one: then no timer is touched. Else a lock and a timer as well.
     pub async fn acquire_async(&self) -> Result<(), Rejected> {
-        self.enter_async(1, Deadline::NEVER).await.map(Cells::take)
+        self.enter_async(1, Deadline::NEVER).await.map(|cells| _ = cells.take())
     }
 
     /// The first look: whether there are so many permits now. Else when that was.

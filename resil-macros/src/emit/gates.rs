@@ -17,8 +17,12 @@ pub(super) fn pass(plan: &Plan, gates: &[Gate], refused: &TokenStream) -> TokenS
     let mut refused = refused.clone();
     for gate in gates {
         let (span, name, given, ask) = (at(&gate.key), local(gate), given(gate), ask(plan, gate));
-        // Of a place nothing is asked but that it is there.
-        let mutable = (gate.kind != GateKind::Bulkhead).then(|| quote_spanned!(span=> mut));
+        let changes = match gate.kind {
+            GateKind::CircuitBreaker => true,
+            GateKind::RateLimiter => !plan.gates.is_last(gate),
+            GateKind::Bulkhead => false,
+        };
+        let mutable = changes.then(|| quote_spanned!(span=> mut));
         passed.extend(quote_spanned! {span=>
             let #mutable #name = match #ask {
                 ::core::result::Result::Ok(#given) => #given,
@@ -108,7 +112,12 @@ pub(super) fn admitted(plan: &Plan) -> TokenStream {
     let spend = find(GateKind::RateLimiter).map(|gate| {
         let (span, name) = (at(&gate.key), local(gate));
         let rt = plan.rt(span);
-        let spend = quote_spanned!(span=> #rt::Cells::spend(&mut #name));
+        // Those of all attempts are spent by the first.
+        let spend = if gates.is_last(gate) {
+            quote_spanned!(span=> #rt::Cells::take(#name))
+        } else {
+            quote_spanned!(span=> #rt::Cells::spend(&mut #name))
+        };
         if is_read {
             quote_spanned!(span=> let __resil_begun = #spend;)
         } else {

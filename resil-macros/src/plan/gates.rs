@@ -71,6 +71,11 @@ impl Gates {
         if self.each.is_empty() { &self.around } else { &self.each }
     }
 
+    /// Whether this gate is one of those.
+    pub(crate) fn is_last(&self, gate: &Gate) -> bool {
+        self.last().iter().any(|last| last.kind == gate.kind)
+    }
+
     /// Whether the time of the breaker's permit begins later than it is given: there are gates inside, or one whose
     /// reading of the clock will do.
     pub(crate) fn breaker_is_gated(&self) -> bool {
