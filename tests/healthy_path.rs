@@ -2,7 +2,9 @@
 
 #![cfg(target_os = "linux")] // reads its own memory by way of the kernel
 
-use resil::{CircuitBreaker, Kind, Policy, Retry, catalog, resilient};
+use resil::{
+    Budget, CircuitBreaker, Kind, Policy, Retry, RetryBudget, Withdrawal, catalog, resilient,
+};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::pin::pin;
@@ -116,4 +118,27 @@ fn ten_thousand_healthy_calls_of_an_async_function_write_the_counts_of_their_thr
     });
     assert_eq!(changed, [0; 0], "a body that is ready asks nothing of the timeout");
     assert!(fallback.counters().iter().all(|counter| counter.value == 0));
+}
+
+static BUDGET: RetryBudget = RetryBudget::builder("healthy").build();
+
+#[resilient(retry(max = 3, budget = self::BUDGET), name = "budgeted")]
+fn budgeted() -> Result<u32, Fault> {
+    Ok(1)
+}
+
+#[test]
+fn g03_ten_thousand_calls_within_a_full_budget_write_nothing_of_it() {
+    let call = || assert_eq!(budgeted(), Ok(1));
+    (0..5_000).for_each(|_| call()); // until it is full
+    let retry = policy::<Retry>(Kind::Retry, "budgeted");
+    let mut in_budget = Vec::new();
+    let in_retry = lines_changed(retry, || {
+        in_budget = lines_changed(&BUDGET, || (0..10_000).for_each(|_| call()));
+    });
+    assert_eq!((in_budget.len(), in_retry.len()), (0, 1));
+
+    assert_eq!(BUDGET.withdraw(), Withdrawal::Taken);
+    let refilled = lines_changed(&BUDGET, || (0..10_000).for_each(|_| call()));
+    assert_eq!(refilled, [0], "the balance, five times");
 }

@@ -88,10 +88,16 @@ static RETRIED: Count = Count([const { Line([const { AtomicU64::new(0) }; 8]) };
 /// Calls up to three times, and counts one more.
 #[inline]
 fn up_to_three(call: impl Fn() -> Result<u64, Down>) -> Result<u64, Down> {
+    attempts(call, || true)
+}
+
+/// As [`up_to_three`], where each retry has to be granted.
+#[inline]
+fn attempts(call: impl Fn() -> Result<u64, Down>, granted: impl Fn() -> bool) -> Result<u64, Down> {
     let mut attempt = 1;
     loop {
         let outcome = call();
-        if outcome.is_ok() || attempt == 3 {
+        if outcome.is_ok() || attempt == 3 || !granted() {
             let thread = THREAD.get();
             if thread < THREADS {
                 let count = &RETRIED.0[thread].0[usize::from(outcome.is_err())];
@@ -111,6 +117,23 @@ fn up_to_three(call: impl Fn() -> Result<u64, Down>) -> Result<u64, Down> {
 #[inline(never)]
 pub fn retry(request: u64) -> Result<u64, Down> {
     up_to_three(|| callee(request))
+}
+
+/// A balance in millionths of a retry, which is full, and how much it holds.
+static BALANCE: AtomicU64 = AtomicU64::new(1_100_000_000);
+static FULL: AtomicU64 = AtomicU64::new(1_100_000_000);
+
+/// The floor of a retry that is not needed, with a budget that is full: it is looked at.
+///
+/// # Errors
+/// The callee's, after the third attempt.
+#[inline(never)]
+pub fn retry_budget(request: u64) -> Result<u64, Down> {
+    if BALANCE.load(Relaxed) < FULL.load(Relaxed) {
+        BALANCE.fetch_add(200_000, Relaxed);
+    }
+    let withdraw = |balance: u64| balance.checked_sub(1_000_000);
+    attempts(|| callee(request), || BALANCE.fetch_update(Relaxed, Relaxed, withdraw).is_ok())
 }
 
 /// The floor of both.

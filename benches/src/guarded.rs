@@ -48,6 +48,24 @@ pub fn retry(request: u64) -> Result<u64, Down> {
     callee(request)
 }
 
+/// What functions share.
+pub mod policies {
+    resil::registry! {
+        /// What pays for the retries here.
+        retry_budget benches {}
+    }
+}
+
+/// A retry that is not needed, and a budget that is full.
+///
+/// # Errors
+/// The callee's.
+#[inline(never)]
+#[resilient(retry(max = 3, budget = self::policies::retry_budget::benches))]
+pub fn retry_budget(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
 /// Both.
 ///
 /// # Errors

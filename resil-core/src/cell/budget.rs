@@ -45,10 +45,10 @@ impl Bucket {
         Self { word: AtomicU64::new(Word::fresh(terms).0) }
     }
 
-    /// Whether the balance is at least this many parts, as far as can be said without a clock.
+    /// Whether it is full to this [`brim`](Terms::brim), as far as can be said without a clock.
     #[inline]
-    pub(crate) fn holds(&self, parts: u64) -> bool {
-        Word(self.word.load(Ordering::Relaxed)).balance() >= parts
+    pub(crate) fn is_full(&self, brim: u64) -> bool {
+        self.word.load(Ordering::Relaxed) >= brim
     }
 
     /// Adds what `parts` takes from the terms, as far as there is room.

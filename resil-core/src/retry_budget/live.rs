@@ -15,7 +15,7 @@ use crate::time::Nanos;
 
 /// [`BudgetOptions`], changeable.
 pub(super) struct Live {
-    /// The balance from which on nothing is deposited, in parts; 0 where nothing ever is.
+    /// The brim to which deposits fill the balance; 0 where nothing is ever deposited.
     brim: AtomicU64,
     ttl: AtomicU64,
     ratio: AtomicU32,
@@ -78,5 +78,5 @@ impl Live {
 }
 
 const fn brim(options: &BudgetOptions) -> u64 {
-    if options.ratio.millionths() == 0 { 0 } else { options.terms().full() }
+    if options.ratio.millionths() == 0 { 0 } else { options.terms().brim() }
 }

@@ -126,7 +126,7 @@ impl RetryBudget {
 impl Budget for RetryBudget {
     #[inline]
     fn deposit(&self) {
-        if !self.bucket.holds(self.live.brim()) {
+        if !self.bucket.is_full(self.live.brim()) {
             self.pay_in();
         }
     }

@@ -82,7 +82,7 @@ fn rt14_a_balance_is_clamped_at_both_ends() {
 fn g03_a_full_balance_is_read_and_not_written() {
     let mut stand = Stand::new(percent(20), 10, 10_000);
     (0..5_000).for_each(|_| stand.deposit());
-    assert!(stand.bucket.holds(stand.terms.full()));
+    assert!(stand.bucket.is_full(stand.terms.brim()));
     let clock = || -> Nanos { panic!("nobody asks for the time") };
     stand.pass(DAY_MS);
     stand.bucket.put(|terms| terms.deposit, || stand.terms, clock);
@@ -350,7 +350,7 @@ proptest! {
                 Step::Withdrawals(n) => drop((0..n).take_while(|_| stand.withdraw()).count()),
                 Step::GiveBack => stand.bucket.settle(&stand.terms, stand.now),
             }
-            if stand.bucket.holds(stand.terms.full()) {
+            if stand.bucket.is_full(stand.terms.brim()) {
                 return Ok(()); // what is full is kept
             }
             let left = |&(at, parts): &(Nanos, u128)| {

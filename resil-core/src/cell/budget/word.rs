@@ -71,24 +71,28 @@ impl Terms {
     pub(crate) const fn full(&self) -> u64 {
         self.reserve + REMEMBERED * RETRY
     }
+
+    /// What the word of a full balance is at least.
+    pub(crate) const fn brim(&self) -> u64 {
+        Word::new(self.full(), NEVER).0
+    }
 }
 
 /// The balance, and when somebody last looked at the clock.
 ///
 /// | bits | meaning |
 /// |---|---|
-/// | 0..36 | the balance, in parts |
-/// | 36..64 | the tick of the last look, 0 before the first one |
+/// | 0..28 | the tick of the last look, 0 before the first one |
+/// | 28..64 | the balance, in parts |
 ///
-/// 28 bits of ticks wrap after 49 days. Of a budget that nobody has looked at for 24 to 49 days the time that passed is
+/// So a word is at least the word of a balance if its balance is. 28 bits of ticks wrap after 49 days. Of a budget that nobody has looked at for 24 to 49 days the time that passed is
 /// lost, and with it the growth of the reserve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Word(pub(super) u64);
 
-const BALANCE_BITS: u32 = 36;
-const TICK_BITS: u32 = u64::BITS - BALANCE_BITS;
+const TICK_BITS: u32 = 28;
 const TICKS: u64 = 1 << TICK_BITS;
-const _: () = assert!((LARGEST_RESERVE + REMEMBERED) * RETRY < 1 << BALANCE_BITS);
+const _: () = assert!((LARGEST_RESERVE + REMEMBERED) * RETRY < 1 << (u64::BITS - TICK_BITS));
 
 /// No look yet.
 const NEVER: u64 = 0;
@@ -109,15 +113,15 @@ impl Word {
     }
 
     const fn new(balance: u64, looked: u64) -> Self {
-        Self(looked << BALANCE_BITS | balance)
+        Self(balance << TICK_BITS | looked)
     }
 
     pub(super) const fn balance(self) -> u64 {
-        self.0 & ((1 << BALANCE_BITS) - 1)
+        self.0 >> TICK_BITS
     }
 
     const fn looked(self) -> u64 {
-        self.0 >> BALANCE_BITS
+        self.0 % TICKS
     }
 
     /// With a deposit or what was given back, if that needs no clock.
