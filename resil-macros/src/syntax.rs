@@ -196,6 +196,14 @@ fn value(key: &Ident, input: ParseStream<'_>) -> syn::Result<Value> {
         // What is missing has no place of its own.
         return value.map_err(|error| if input.is_empty() { unfinished(key, eq) } else { error });
     }
+    if input.peek(token::Brace) || input.peek(token::Bracket) {
+        let group: TokenTree = input.fork().parse()?;
+        return Err(diag::error(
+            group,
+            format!("what is said about `{key}` stands in parentheses"),
+            format!("`{key}(…)`"),
+        ));
+    }
     if input.peek(token::Paren) {
         return input.step(|cursor| match cursor.token_tree() {
             Some((TokenTree::Group(group), rest)) => Ok((Value::List(group), rest)),
@@ -260,8 +268,12 @@ mod tests {
 
     #[test]
     fn a_bad_entry_costs_only_itself() {
-        let (kept, said) = read(quote!(a = , b(1) junk more, on = =, 5 6, later = 3, crate));
+        let (kept, said) =
+            read(quote!(a = , b(1) junk more, on = =, 5 6, a { b }, later = 3, crate));
         assert_eq!(kept, ["b", "crate"]);
+        assert!(
+            said.contains(&"what is said about `a` stands in parentheses\nhelp: `a(…)`".to_owned())
+        );
         let starts: Vec<_> =
             said.iter().map(|said| said.lines().next().unwrap_or_default()).collect();
         assert_eq!(starts[0], "`a` has no value");

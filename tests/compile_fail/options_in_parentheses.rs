@@ -1,4 +1,4 @@
-//! A policy of the function's own, written where the name of a shared one goes.
+//! Options of a function's own policy, written where the name of a shared one goes, or in other brackets.
 use resil::resilient;
 
 #[resilient(rate_limiter = "100/s", bulkhead = 8)]
@@ -7,7 +7,12 @@ fn behind_the_key() -> Result<(), std::io::Error> {
 }
 
 #[resilient(rate_limiter("100/s"), bulkhead(8))]
-fn in_parentheses() -> Result<(), std::io::Error> {
+fn without_a_name() -> Result<(), std::io::Error> {
+    Ok(())
+}
+
+#[resilient(rate_limiter { rate = "100/s" }, bulkhead[max_concurrent = 8])]
+fn in_other_brackets() -> Result<(), std::io::Error> {
     Ok(())
 }
 

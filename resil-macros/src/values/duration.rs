@@ -156,6 +156,10 @@ pub(super) fn parse(text: &str) -> Result<u64, Problem> {
             Err(problem) => Err(problem),
         };
     }
+    if text.contains('/') {
+        let wrong = format!("`{text}` is a rate, and this takes a duration");
+        return bad(&wrong, "a number and its unit, such as `\"200ms\"`");
+    }
     let start = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+' | '_' | '−'));
     let (number, unit) = text.split_at(start.unwrap_or(text.len()));
     if number.is_empty() {
@@ -271,6 +275,7 @@ mod tests {
             ("200", "has no unit", "`\"200ms\"` is milliseconds, `\"200s\"` seconds"),
             ("200 ms", "without spaces", "`\"200ms\"`"),
             ("1h30m", "more than one unit", "`\"90m\"`"),
+            ("100/s", "`100/s` is a rate", "such as"),
             ("1m500ms", "more than one unit", "`\"60500ms\"`"),
             ("-5ms", "cannot be negative", "`\"5ms\"`"),
             ("1e400s", "unknown unit `e400s`", "the units are"),
