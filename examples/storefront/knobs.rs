@@ -25,8 +25,8 @@ pub(crate) struct Knobs {
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = Phase::ALL)]
     pub(crate) timetable: Vec<Phase>,
 
-    /// Share of requests that are checkouts, in percent; the others read a product
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u8).range(0..=100))]
+    /// Share of requests that are checkouts, in percent; others search, ask for quotes, or read a product
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u8).range(0..=30))]
     pub(crate) checkouts: u8,
 
     /// Most requests under way at once; what arrives above it is not sent, and failed

@@ -3,7 +3,7 @@
 //! Invariant: a request belongs to the phase in which it arrived, and its latency counts from the moment at which it
 //! was to arrive, so that a client that falls behind cannot hide it.
 
-use crate::client::{Client, Order, ShopError};
+use crate::client::{Client, Order, ShopError, Wish};
 use crate::timetable::{Phase, Timetable};
 use crate::watch::PHASE;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,6 +11,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+
+/// How many of a hundred customers ask what sending costs: more than the carrier allows.
+const QUOTES: u8 = 10;
 
 /// How many products the shop has.
 const PRODUCTS: u32 = 40;
@@ -39,7 +42,7 @@ pub(crate) struct Sample {
     pub(crate) at: Duration,
     /// How long it took from then on.
     pub(crate) took: Duration,
-    pub(crate) checkout: bool,
+    pub(crate) wish: Wish,
     pub(crate) outcome: Outcome,
 }
 
@@ -75,22 +78,17 @@ impl Load {
             tokio::time::sleep_until((start + at).into()).await;
             let (phase, _) = timetable.at(at);
             show(&bar, at, timetable.phases[phase], &places, self.max_in_flight);
-            let checkout = rng.u8(0..100) < self.checkouts;
-            let product = rng.u32(0..PRODUCTS);
+            let wish = self.wish(number, timetable.searches(at), &mut rng);
             let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
                 let took = (start + at).elapsed();
-                samples.push(Sample { phase, at, took, checkout, outcome: Outcome::NotSent });
+                samples.push(Sample { phase, at, took, wish, outcome: Outcome::NotSent });
                 continue;
             };
             let client = Arc::clone(&client);
             under_way.spawn(PHASE.scope(phase, async move {
-                let outcome = if checkout {
-                    outcome(client.checkout(Order { number }).await.map(|()| false))
-                } else {
-                    outcome(client.price(product).await.map(|price| price.stale))
-                };
+                let outcome = outcome(client.serve(wish).await);
                 drop(place);
-                Sample { phase, at, took: (start + at).elapsed(), checkout, outcome }
+                Sample { phase, at, took: (start + at).elapsed(), wish, outcome }
             }));
             while let Some(Ok(sample)) = under_way.try_join_next() {
                 samples.push(sample);
@@ -101,6 +99,17 @@ impl Load {
         }
         bar.finish_and_clear();
         samples
+    }
+
+    /// What the customer of this number wants; `searches` of a hundred search.
+    fn wish(self, number: u32, searches: u8, rng: &mut fastrand::Rng) -> Wish {
+        let (luck, product) = (rng.u8(0..100), rng.u32(0..PRODUCTS));
+        match luck {
+            luck if luck < self.checkouts => Wish::Checkout(Order { number }),
+            luck if luck < self.checkouts + QUOTES => Wish::Quote(product),
+            luck if luck < self.checkouts + QUOTES + searches => Wish::Search(product),
+            _ => Wish::Product(product),
+        }
     }
 }
 

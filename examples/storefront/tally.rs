@@ -1,9 +1,11 @@
 //! What a run came to: counts and percentiles, for a phase or for a slice of time.
 
+use crate::client::Wish;
 use crate::load::{Outcome, Sample};
 use crate::timetable::Timetable;
+use crate::upstream::Log;
 use crate::watch::{Note, states};
-use resil::{Event, Reason, State};
+use resil::{Event, Reason, State, Stop};
 use std::time::{Duration, Instant};
 
 /// Everything that was measured while one client ran through the timetable.
@@ -12,8 +14,8 @@ pub(crate) struct Run {
     pub(crate) name: &'static str,
     pub(crate) samples: Vec<Sample>,
     pub(crate) notes: Vec<Note>,
-    /// When each call reached the upstream.
-    pub(crate) arrivals: Vec<Duration>,
+    /// What the upstream has seen.
+    pub(crate) log: Log,
     pub(crate) states: Vec<(Duration, State)>,
 }
 
@@ -23,15 +25,19 @@ impl Run {
         start: Instant,
         samples: Vec<Sample>,
         notes: Vec<Note>,
-        arrivals: Vec<Duration>,
+        log: Log,
     ) -> Self {
-        Self { name, samples, states: states(&notes, start), notes, arrivals }
+        Self { name, samples, states: states(&notes, start), notes, log }
     }
 
     /// Counts one phase.
     pub(crate) fn phase(&self, timetable: &Timetable, phase: usize) -> Tally {
         let mut tally = Tally::of(self.samples.iter().filter(|sample| sample.phase == phase));
-        tally.upstream = self.arrivals.iter().filter(|&&at| timetable.at(at).0 == phase).count();
+        let here = |at: &Duration| timetable.at(*at).0 == phase;
+        tally.upstream = self.log.arrivals.iter().filter(|at| here(at)).count();
+        tally.turned_away = self.log.turned_away.iter().filter(|at| here(at)).count();
+        let searches = self.log.searches.iter().filter(|(at, _)| here(at));
+        tally.most_searches = searches.map(|(_, at_once)| *at_once).max().unwrap_or_default();
         for note in self.notes.iter().filter(|note| note.phase == phase) {
             match note.event {
                 Event::Refused(rejected)
@@ -40,6 +46,7 @@ impl Run {
                     tally.count(rejected.reason());
                 }
                 Event::RetryScheduled { .. } => tally.retries += 1,
+                Event::RetriesExhausted { stop: Stop::Budget, .. } => tally.withheld += 1,
                 _ => {}
             }
         }
@@ -56,7 +63,7 @@ impl Run {
             groups[slice(sample.at)].push(sample);
         }
         let mut tallies: Vec<_> = groups.into_iter().map(Tally::of).collect();
-        for &at in &self.arrivals {
+        for &at in &self.log.arrivals {
             if let Some(tally) = tallies.get_mut(slice(at)) {
                 tally.upstream += 1;
             }
@@ -84,6 +91,12 @@ pub(crate) struct Tally {
     /// Calls that reached the upstream.
     pub(crate) upstream: usize,
     pub(crate) retries: usize,
+    /// Retries that the budget did not pay for.
+    pub(crate) withheld: usize,
+    /// Calls that the carrier turned away with a 429.
+    pub(crate) turned_away: usize,
+    /// The most searches at a time.
+    pub(crate) most_searches: u32,
     /// What time limits and gates ended, by reason.
     pub(crate) refused: Vec<(Reason, usize)>,
 }
@@ -95,8 +108,9 @@ impl Tally {
         for sample in samples {
             times.push(sample.took);
             let good = matches!(sample.outcome, Outcome::Answered | Outcome::Stale);
-            tally.checkouts += usize::from(sample.checkout);
-            tally.good_checkouts += usize::from(sample.checkout && good);
+            let checkout = matches!(sample.wish, Wish::Checkout(_));
+            tally.checkouts += usize::from(checkout);
+            tally.good_checkouts += usize::from(checkout && good);
             tally.good += usize::from(good);
             match sample.outcome {
                 Outcome::Stale => tally.stale += 1,
@@ -152,6 +166,7 @@ fn percentile(sorted: &[Duration], percent: usize) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::Order;
 
     #[test]
     fn a_percentile_is_one_of_the_values_by_nearest_rank() {
@@ -168,7 +183,7 @@ mod tests {
             phase: 0,
             at: Duration::ZERO,
             took: Duration::from_millis(1),
-            checkout,
+            wish: if checkout { Wish::Checkout(Order { number: 1 }) } else { Wish::Product(1) },
             outcome,
         };
         let tally = Tally::of(&[

@@ -12,6 +12,8 @@ pub(crate) enum Phase {
     Healthy,
     /// As quick, but one answer in five is a 503: what a retry mends, at the price of more calls.
     Flaky,
+    /// As healthy, while everybody searches at once.
+    Rush,
     /// Five times slower, and a few requests are lost in a queue.
     Slow,
     /// Its database is gone: nearly every answer is a 503, after almost a second.
@@ -23,13 +25,21 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Healthy, Self::Flaky, Self::Slow, Self::Failing, Self::Hanging, Self::Recovering];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Healthy,
+        Self::Flaky,
+        Self::Rush,
+        Self::Slow,
+        Self::Failing,
+        Self::Hanging,
+        Self::Recovering,
+    ];
 
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Healthy => "healthy",
             Self::Flaky => "flaky",
+            Self::Rush => "rush",
             Self::Slow => "slow",
             Self::Failing => "failing",
             Self::Hanging => "hanging",
@@ -74,6 +84,14 @@ impl Timetable {
         (index, over)
     }
 
+    /// How many of a hundred customers search at that time.
+    pub(crate) fn searches(&self, elapsed: Duration) -> u8 {
+        match self.phases[self.at(elapsed).0] {
+            Phase::Rush => 60,
+            _ => 12,
+        }
+    }
+
     /// What happens to the `serial`-th request if it arrives so long after the start.
     pub(crate) fn behaviour(&self, elapsed: Duration, serial: u64) -> Behaviour {
         let (index, over) = self.at(elapsed);
@@ -93,7 +111,7 @@ impl Timetable {
                 let took = within(4.0 + 20.0 * ill, 12.0 + 30.0 * ill);
                 if luck < 0.20 * ill { Behaviour::Fail(took) } else { Behaviour::Serve(took) }
             }
-            Phase::Healthy | Phase::Flaky | Phase::Failing => Behaviour::Serve(quick),
+            Phase::Healthy | Phase::Flaky | Phase::Rush | Phase::Failing => Behaviour::Serve(quick),
         }
     }
 }
@@ -113,7 +131,7 @@ mod tests {
     #[test]
     fn a_phase_begins_when_the_one_before_ends_and_the_last_stays() {
         let at = |ms| timetable().at(Duration::from_millis(ms)).0;
-        assert_eq!((at(0), at(1_999), at(2_000), at(11_999), at(60_000)), (0, 0, 1, 5, 5));
+        assert_eq!((at(0), at(1_999), at(2_000), at(13_999), at(60_000)), (0, 0, 1, 6, 6));
     }
 
     #[test]
@@ -134,9 +152,10 @@ mod tests {
             (|b| matches!(b, Behaviour::Fail(_)), |b| matches!(b, Behaviour::Hang));
         assert_eq!(share(0, failed) + share(0, hung), 0);
         assert!((1_850..2_150).contains(&share(1, failed)));
-        assert!((500..700).contains(&share(2, hung)));
-        assert!((9_700..9_900).contains(&share(3, failed)));
-        assert_eq!(share(4, hung), 10_000);
-        assert!((1_850..2_150).contains(&share(5, failed)));
+        assert_eq!(share(2, failed) + share(2, hung), 0);
+        assert!((500..700).contains(&share(3, hung)));
+        assert!((9_700..9_900).contains(&share(4, failed)));
+        assert_eq!(share(5, hung), 10_000);
+        assert!((1_850..2_150).contains(&share(6, failed)));
     }
 }

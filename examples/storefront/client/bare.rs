@@ -29,6 +29,20 @@ impl Bare {
         Ok(Price { cents, stale: false })
     }
 
+    /// Looks for products.
+    pub(crate) async fn search(&self, word: u32) -> Result<(), ShopError> {
+        self.get(format!("{}/search/{word}", self.base)).await
+    }
+
+    /// Asks the carrier what sending so much costs.
+    pub(crate) async fn quote(&self, weight: u32) -> Result<(), ShopError> {
+        self.get(format!("{}/quotes/{weight}", self.base)).await
+    }
+
+    async fn get(&self, url: String) -> Result<(), ShopError> {
+        accepted(self.http.get(url).send().await?).map(|_| ())
+    }
+
     /// Charges an order.
     pub(crate) async fn checkout(&self, order: Order) -> Result<(), ShopError> {
         let url = format!("{}/orders/{}", self.base, order.number);

@@ -19,7 +19,7 @@ impl Guarded {
     /// Reads a product's price; the last known one if need be.
     #[resilient(
         deadline = "1s",
-        retry(max = 3, backoff = exponential("50ms", cap = "200ms"), jitter = equal),
+        retry(max = 3, backoff = exponential("50ms", cap = "200ms"), jitter = equal, budget = "retries"),
         circuit_breaker = "upstream",
         timeout = "100ms",
         fallback = |cause| self.last_known(product).ok_or_else(|| cause.into_error()),
@@ -34,12 +34,34 @@ impl Guarded {
     /// since an order is put under its number: an attempt that had come through after all does nothing twice.
     #[resilient(
         deadline = "1s",
-        retry(max = 3, backoff = exponential("50ms", cap = "200ms"), jitter = equal),
+        retry(max = 3, backoff = exponential("50ms", cap = "200ms"), jitter = equal, budget = "retries"),
         circuit_breaker = "upstream",
         timeout = "100ms",
     )]
     pub(crate) async fn checkout(&self, order: Order) -> Result<(), ShopError> {
         self.upstream.checkout(order).await
+    }
+
+    /// Looks for products. Searches are dear: who finds no place soon is told so, instead of slowing down all others.
+    #[resilient(
+        deadline = "1s",
+        circuit_breaker = "upstream",
+        bulkhead = "searches",
+        timeout = "300ms"
+    )]
+    pub(crate) async fn search(&self, word: u32) -> Result<(), ShopError> {
+        self.upstream.search(word).await
+    }
+
+    /// Asks the carrier what sending so much costs, no more often than was agreed.
+    #[resilient(
+        deadline = "1s",
+        circuit_breaker = "upstream",
+        rate_limiter = "quotes",
+        timeout = "100ms"
+    )]
+    pub(crate) async fn quote(&self, weight: u32) -> Result<(), ShopError> {
+        self.upstream.quote(weight).await
     }
 
     fn last_known(&self, product: u32) -> Option<Price> {

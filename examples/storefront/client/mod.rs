@@ -22,9 +22,22 @@ pub(crate) struct Price {
 }
 
 /// A customer's order. Its number makes it safe to send again: the upstream charges a number once.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Order {
     pub(crate) number: u32,
+}
+
+/// What a customer wants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wish {
+    /// To see a product.
+    Product(u32),
+    /// To find one.
+    Search(u32),
+    /// To know what sending it costs.
+    Quote(u32),
+    /// To buy it.
+    Checkout(Order),
 }
 
 /// What the shop's functions fail with. How each policy takes it is said once, here.
@@ -52,14 +65,38 @@ pub(crate) enum Client {
 }
 
 impl Client {
-    pub(crate) async fn price(&self, product: u32) -> Result<Price, ShopError> {
+    /// Serves a customer; whether the answer is a stale one.
+    pub(crate) async fn serve(&self, wish: Wish) -> Result<bool, ShopError> {
+        match wish {
+            Wish::Product(product) => self.price(product).await.map(|price| price.stale),
+            Wish::Search(word) => self.search(word).await.map(|()| false),
+            Wish::Quote(weight) => self.quote(weight).await.map(|()| false),
+            Wish::Checkout(order) => self.checkout(order).await.map(|()| false),
+        }
+    }
+
+    async fn price(&self, product: u32) -> Result<Price, ShopError> {
         match self {
             Self::Bare(client) => client.price(product).await,
             Self::Guarded(client) => client.price(product).await,
         }
     }
 
-    pub(crate) async fn checkout(&self, order: Order) -> Result<(), ShopError> {
+    async fn search(&self, word: u32) -> Result<(), ShopError> {
+        match self {
+            Self::Bare(client) => client.search(word).await,
+            Self::Guarded(client) => client.search(word).await,
+        }
+    }
+
+    async fn quote(&self, weight: u32) -> Result<(), ShopError> {
+        match self {
+            Self::Bare(client) => client.quote(weight).await,
+            Self::Guarded(client) => client.quote(weight).await,
+        }
+    }
+
+    async fn checkout(&self, order: Order) -> Result<(), ShopError> {
         match self {
             Self::Bare(client) => client.checkout(order).await,
             Self::Guarded(client) => client.checkout(order).await,
