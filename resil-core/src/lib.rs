@@ -14,7 +14,7 @@ pub mod circuit_breaker;
 mod circuit_breaker_models;
 mod contract;
 #[cfg(not(resil_loom))]
-mod deadline;
+pub mod deadline;
 #[cfg(not(resil_loom))]
 #[doc(hidden)]
 pub mod expand;

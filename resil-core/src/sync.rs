@@ -7,7 +7,7 @@
 #[cfg(not(resil_loom))]
 mod primitive {
     pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
-    pub(crate) use std::sync::{Mutex, MutexGuard};
+    pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
     pub(crate) use std::thread;
 
     /// `core`'s, with the interface of loom's, which watches each access.
@@ -35,7 +35,7 @@ mod primitive {
     /// What only models need.
     #[cfg(test)]
     pub(crate) use loom::sync::{Arc, atomic::AtomicBool};
-    pub(crate) use loom::sync::{Mutex, MutexGuard};
+    pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
     pub(crate) use loom::thread;
 }
 
@@ -44,7 +44,7 @@ pub(crate) use primitive::*;
 /// `std`'s own, in every build.
 pub(crate) mod fixed {
     pub(crate) use core::sync::atomic::AtomicU64;
-    #[cfg(feature = "test-util")]
+    #[cfg(any(not(resil_loom), feature = "test-util"))]
     pub(crate) use std::sync::Arc;
     #[cfg(any(not(resil_loom), feature = "test-util"))]
     pub(crate) use std::sync::MutexGuard;

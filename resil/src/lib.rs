@@ -66,6 +66,13 @@ pub mod time {
     };
 }
 
+/// The time of the running code: what is left of it, whether to go on, and what to do at its end. For the bodies of guarded
+/// functions, sync ones above all, which nobody interrupts.
+pub mod deadline {
+    #[doc(inline)]
+    pub use resil_core::deadline::{check, hook_panics, remaining, with_expiry};
+}
+
 /// Whether feature `test-util` is on: a build that is measured or shipped must not have it.
 pub const TEST_UTIL: bool = cfg!(feature = "test-util");
 

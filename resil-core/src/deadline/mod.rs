@@ -1,22 +1,30 @@
 //! Limits a whole call: all attempts, waits and sleeps included.
 
+mod body;
 mod config;
 mod limit;
 
 use crate::cell::{Rare, Switch};
-use crate::contract::{Counter, Kind, Location, Policy, Rejected, Setting, Value, limited, nobody};
+use crate::contract::{
+    Counter, Kind, Location, Policy, Rejected, Setting, Value, call_limited, limited, nobody,
+};
 use crate::time::{Nanos, now};
 use core::fmt;
 use core::time::Duration;
 
+pub use crate::time::{hook_panics, with_expiry};
+pub use body::{check, remaining};
 pub use config::DeadlineLimitBuilder;
 pub use limit::CallDeadline;
 
-/// Ends a call of an async function that takes longer than `after` in all.
+/// Ends a call that takes longer than `after` in all.
 ///
 /// The attempt that runs when the time is up is dropped, and no other begins; no wait begins that would end later. What
 /// the body calls sees the same deadline: see [`Deadline`](crate::time::Deadline). If a caller's deadline is
 /// sooner, that one counts, and its owner reports it.
+///
+/// A sync body is not dropped: it asks for itself [what is left](remaining), and whether it came in time is looked at
+/// when it is over.
 ///
 /// # Examples
 /// ```
@@ -65,6 +73,17 @@ impl DeadlineLimit {
     /// One clock reading at the start, and another before the body begins; one a poll and one timer if it has to wait.
     pub fn run<F: Future>(&self, body: F) -> impl Future<Output = Result<F::Output, Rejected>> {
         limited(nobody(), self.start(), body)
+    }
+
+    /// As [`run`](Self::run), for a sync `body`, which is not interrupted: what comes too late is dropped.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    ///
+    /// # Cost
+    /// Three clock readings.
+    pub fn run_blocking<R>(&'static self, body: impl FnOnce() -> R) -> Result<R, Rejected> {
+        call_limited(&mut (), self.start(), body).or_ended()
     }
 
     /// A call begins.

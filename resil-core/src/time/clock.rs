@@ -220,13 +220,23 @@ mod source {
         now()
     }
 
+    /// Whether this is inside a tokio runtime whose clock is paused: it shows none of the time that goes by.
+    pub(crate) fn stands_still() -> bool {
+        if tokio::runtime::Handle::try_current().is_err() {
+            return false;
+        }
+        let before = Instant::now();
+        let shown = tokio::time::Instant::now().into_std();
+        !(before..=Instant::now()).contains(&shown)
+    }
+
     pub(super) fn warm_up() {
         epoch();
     }
 }
 
 #[cfg(feature = "test-util")]
-pub(super) use source::instant;
+pub(super) use source::{instant, stands_still};
 
 #[cfg(all(test, not(feature = "test-util")))]
 mod tests {

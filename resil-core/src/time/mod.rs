@@ -24,3 +24,5 @@ pub use sleep::{Sleep, sleep, sleep_blocking};
 #[cfg(feature = "test-util")]
 pub use span::IntoSpan;
 pub use timer::Timer;
+#[cfg(not(resil_loom))]
+pub use timer::{hook_panics, with_expiry};

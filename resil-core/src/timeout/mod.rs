@@ -4,7 +4,9 @@ mod config;
 mod limit;
 
 use crate::cell::{Rare, Switch};
-use crate::contract::{Counter, Kind, Location, Policy, Rejected, Setting, Value, limited, nobody};
+use crate::contract::{
+    Counter, Kind, Location, Policy, Rejected, Setting, Value, call_limited, limited, nobody,
+};
 use crate::time::Nanos;
 use core::fmt;
 use core::time::Duration;
@@ -12,10 +14,13 @@ use core::time::Duration;
 pub use config::TimeoutBuilder;
 pub use limit::AttemptLimit;
 
-/// Ends an attempt of an async function that takes longer than `after`.
+/// Ends an attempt that takes longer than `after`.
 ///
 /// The body is polled first and the clock looked at afterwards: a result that is ready when the time is up still counts.
 /// The time is counted from the first poll that had to wait. The body of an attempt that timed out is dropped.
+///
+/// A sync body is not: it runs to its end, asks for itself [what is left](crate::deadline::remaining), and is looked at
+/// when it is over. Its time is counted from its call.
 ///
 /// # Examples
 /// ```
@@ -77,6 +82,20 @@ impl Timeout {
     /// A body that is ready at its first poll: one thread-local read. Otherwise one clock reading a poll and one timer.
     pub fn run<F: Future>(&self, body: F) -> impl Future<Output = Result<F::Output, Rejected>> {
         limited(nobody(), self.limit(), body)
+    }
+
+    /// As [`run`](Self::run), for a sync `body`, which is not interrupted: what comes too late is dropped.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    ///
+    /// # Panics
+    /// If `after` was not set.
+    ///
+    /// # Cost
+    /// Two clock readings.
+    pub fn run_blocking<R>(&self, body: impl FnOnce() -> R) -> Result<R, Rejected> {
+        call_limited(&mut (), self.limit(), body).or_ended()
     }
 
     /// The limit of one attempt.

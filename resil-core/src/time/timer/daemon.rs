@@ -1,8 +1,8 @@
 //! The process's timers, and the thread that fires them.
 //!
-//! Invariant: the thread is started by the first timer, runs while the process does, and is parked without an end while
-//! nothing is armed. No code of a user runs under one of our locks, and none can end the thread: wakers are woken, cloned and
-//! dropped outside, and a panic of one is caught.
+//! Invariant: the thread is started by the first timer or hook, runs while the process does, and is parked without an end
+//! while nothing is armed. No code of a user runs under one of our locks, and none can end the thread: wakers are woken,
+//! cloned and dropped outside, and a panic of one, or of a hook, is caught.
 //!
 //! # Synchronisation
 //! Each shard has its lock. A thread arms in its own shard; a timer is cancelled in the one it was armed in. How the
@@ -13,6 +13,7 @@
 #[cfg(test)]
 mod tests;
 
+use super::expiry;
 use super::plan::{self, Plan};
 use super::shard::{Fit, Shard, Ticket};
 use crate::sync::fixed::{AtomicU64, Mutex, MutexGuard, PoisonError};
@@ -84,9 +85,7 @@ pub(super) fn arm(at: Nanos, span: Option<Nanos>, waker: &Waker) -> Option<Key> 
     let shard = own_shard();
     let inserted = lock(&TIMERS[shard]).insert(at, span, waker);
     let ticket = inserted.ok()?;
-    if PLAN.misses(at) {
-        summon();
-    }
+    attend(at);
     Some(Key::new(shard, ticket))
 }
 
@@ -104,8 +103,8 @@ pub(super) fn renew(key: Key, at: Nanos, waker: &Waker) -> bool {
         }
     };
     // In a child after a fork, or after a start that failed.
-    if armed && PLAN.misses(at) {
-        summon();
+    if armed {
+        attend(at);
     }
     armed
 }
@@ -137,6 +136,14 @@ fn own_shard() -> usize {
     let shard = (NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS as u64) as usize;
     SHARD.set(shard);
     shard
+}
+
+/// Sees to it that there is a daemon, and that it looks again by `at`: something was armed for then.
+#[inline]
+pub(super) fn attend(at: Nanos) {
+    if PLAN.misses(at) {
+        summon();
+    }
 }
 
 /// Wakes the daemon, or starts it.
@@ -203,11 +210,11 @@ impl plan::Daemon for Rounds {
                 }
             }
         }
-        next
+        next.min(expiry::fire())
     }
 
     fn earliest(&mut self) -> Nanos {
-        TIMERS.iter().fold(Nanos::MAX, |least, shard| least.min(lock(shard).earliest()))
+        TIMERS.iter().fold(expiry::earliest(), |least, shard| least.min(lock(shard).earliest()))
     }
 
     fn park(&mut self, until: Nanos) {

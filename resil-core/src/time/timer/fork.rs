@@ -4,7 +4,8 @@
 //! forking thread takes every lock beforehand, and in the child, before it lets them go, notes that there is no daemon and
 //! forgets what was armed: the next timer that is armed, or polled again, starts one. A waker from before the fork is not
 //! woken, since it may belong to an executor of which a thread that is not there any more held a lock; the daemon would wait
-//! for that lock for ever. So in the child a wait from before goes on only once its future is polled again.
+//! for that lock for ever. So in the child a wait from before goes on only once its future is polled again, and a hook from
+//! before does not run at all: what it would end may be the parent's as well, where it does.
 //!
 //! `pthread_atfork` rather than a comparison of process ids: the latter would cost every arming a system call (the plan
 //! of the parent's daemon may hide the need), and would not help with the locks.
@@ -13,7 +14,7 @@
 //! `pthread_atfork(3p)`, "Rationale".
 //!
 //! # Synchronisation
-//! The locks are taken in one order, `DAEMON`'s first, by the only code that holds two. No code of a user runs under any
+//! The locks are taken in one order, `DAEMON`'s first and the hooks' last, by the only code that holds two. No code of a user runs under any
 //! of them, so no thread forks while it holds one.
 //!
 //! # Safety obligations
@@ -21,6 +22,7 @@
 //! unwind and do not: nothing in them panics. In the child they store to atomics and memory, and allocate or free nothing.
 
 use super::daemon::{DAEMON, PLAN, SHARDS, State, TIMERS, lock};
+use super::expiry;
 use super::shard::Shard;
 use crate::sync::fixed::{MutexGuard, OnceLock};
 use crate::time::Nanos;
@@ -31,6 +33,8 @@ struct Held {
     daemon: MutexGuard<'static, State>,
     #[allow(dead_code)] // let go when dropped
     shards: [MutexGuard<'static, Shard>; SHARDS],
+    #[allow(dead_code)] // as above
+    hooks: MutexGuard<'static, ()>,
 }
 
 thread_local! {
@@ -56,7 +60,7 @@ extern "C" fn before() {
     let _ = HELD.try_with(|held| {
         let daemon = lock(&DAEMON);
         let shards = core::array::from_fn(|shard| lock(&TIMERS[shard]));
-        *held.borrow_mut() = Some(Held { daemon, shards });
+        *held.borrow_mut() = Some(Held { daemon, shards, hooks: expiry::hold() });
     });
 }
 
@@ -70,6 +74,7 @@ extern "C" fn in_child() {
             for shard in &mut held.shards {
                 shard.forget();
             }
+            expiry::forget();
             PLAN.reset();
             let daemon =
                 core::mem::replace(&mut *held.daemon, State::Absent { retry_at: Nanos::ZERO });
@@ -82,14 +87,11 @@ extern "C" fn in_child() {
 #[cfg(test)]
 mod tests {
     use crate::time::testkit::{Wakes, block_on};
-    use crate::time::{Nanos, Timer, now, sleep};
+    use crate::time::{Ambient, Deadline, Nanos, Owner, Timer, now, sleep, with_expiry};
+    use std::sync::atomic::{AtomicBool, Ordering};
 
-    #[test]
-    fn a_child_process_has_a_daemon_of_its_own_and_wakes_nobody_from_before() {
-        block_on(sleep(Nanos::MILLI));
-        let (woken, waker) = Wakes::pair();
-        let (at, mut from_before) = (now().plus(Nanos::from_ms(30)), Timer::new());
-        from_before.arm_at(at, &waker);
+    /// The exit code of a child process, in which `run` says whether all was well.
+    fn in_a_child(run: impl FnOnce() -> bool) -> libc::c_int {
         // SAFETY: the child runs nothing of the test harness and ends with `_exit`. It starts a thread and allocates, which
         // the C library permits after a fork on this platform; if it hung, the alarm would end it.
         #[allow(unsafe_code)]
@@ -97,12 +99,7 @@ mod tests {
             match libc::fork() {
                 0 => {
                     libc::alarm(30);
-                    block_on(sleep(Nanos::from_ms(60)));
-                    let forgotten = woken.times() == 0;
-                    // As when its future is polled again.
-                    from_before.renew(at, &waker);
-                    woken.wait();
-                    libc::_exit(if forgotten && woken.times() == 1 { 77 } else { 1 });
+                    libc::_exit(if run() { 77 } else { 1 });
                 }
                 child => {
                     assert!(child > 0, "the process could be forked");
@@ -113,7 +110,60 @@ mod tests {
             }
         };
         assert!(libc::WIFEXITED(status), "it was not ended by the alarm");
-        assert_eq!(libc::WEXITSTATUS(status), 77);
+        libc::WEXITSTATUS(status)
+    }
+
+    #[test]
+    fn a_child_process_runs_no_hook_from_before_and_its_own_ones() {
+        let within = |span, body: &mut dyn FnMut()| {
+            let at = Deadline::at_instant(now().plus(span));
+            let _scope = Ambient::current().watch(at, Owner { name: "test", attempt: true });
+            body();
+        };
+        let (from_before, own) = (AtomicBool::new(false), AtomicBool::new(false));
+        let raise = |flag: &AtomicBool| flag.store(true, Ordering::SeqCst);
+        let until = |flag: &AtomicBool| {
+            while !flag.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+        };
+        let mut code = 0;
+        within(Nanos::from_ms(30), &mut || {
+            let hook = || raise(&from_before);
+            code = with_expiry(hook, || {
+                let code = in_a_child(|| {
+                    // Past the time of the hook, in a scope that lies within and in one of a later time.
+                    within(Nanos::from_ms(60), &mut || block_on(sleep(Nanos::from_ms(40))));
+                    !from_before.load(Ordering::SeqCst)
+                });
+                // The parent goes on as before.
+                until(&from_before);
+                code
+            });
+        });
+        assert_eq!(code, 77);
+        let code = in_a_child(|| {
+            within(Nanos::from_ms(5), &mut || with_expiry(|| raise(&own), || until(&own)));
+            true
+        });
+        assert_eq!(code, 77, "a thread of its own");
+    }
+
+    #[test]
+    fn a_child_process_has_a_daemon_of_its_own_and_wakes_nobody_from_before() {
+        block_on(sleep(Nanos::MILLI));
+        let (woken, waker) = Wakes::pair();
+        let (at, mut from_before) = (now().plus(Nanos::from_ms(30)), Timer::new());
+        from_before.arm_at(at, &waker);
+        let code = in_a_child(|| {
+            block_on(sleep(Nanos::from_ms(60)));
+            let forgotten = woken.times() == 0;
+            // As when its future is polled again.
+            from_before.renew(at, &waker);
+            woken.wait();
+            forgotten && woken.times() == 1
+        });
+        assert_eq!(code, 77);
         // The parent goes on as before.
         woken.wait();
         block_on(sleep(Nanos::MILLI));

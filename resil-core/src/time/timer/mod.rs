@@ -6,10 +6,11 @@
 //!
 //! Where it lives: with the thread's manual clock or tokio's runtime under feature `test-util`, else with the
 //! process's daemon (`daemon.rs`). `shard.rs` and `heap.rs` are the data, `plan.rs` is the hand-shake with the sleeping
-//! thread, `fork.rs` what a child process inherits.
+//! thread, `fork.rs` what a child process inherits, `expiry` what else the daemon looks after: the hooks of sync bodies.
 
 #[cfg_attr(resil_loom, path = "absent.rs")]
 mod daemon;
+mod expiry;
 #[cfg(all(target_os = "linux", not(resil_loom)))]
 mod fork;
 #[cfg(any(test, not(resil_loom)))]
@@ -23,8 +24,15 @@ mod shard;
 
 use super::Nanos;
 #[cfg(feature = "test-util")]
-use super::manual::{self, ManualTimer};
+use super::{
+    clock,
+    manual::{self, ManualTimer},
+};
 use core::task::Waker;
+
+pub use expiry::hook_panics;
+#[cfg(not(resil_loom))]
+pub use expiry::with_expiry;
 
 /// One registration with the timer. Cancels on drop.
 #[derive(Debug, Default)]
