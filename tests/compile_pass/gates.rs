@@ -206,7 +206,7 @@ fn k06_what_cannot_carry_a_refusal_has_a_fallback() {
 }
 
 macro_rules! limited {
-    ($name:ident, $policy:literal, $rate:literal, $cost:expr, $most:expr) => {
+    ($name:ident, $policy:literal, $rate:literal, $cost:expr_2021, $most:expr_2021) => {
         #[resilient(rate_limiter(rate = $rate, cost = $cost), bulkhead = $policy)]
         fn $name() -> Result<u8, Fault> {
             Ok($most)
