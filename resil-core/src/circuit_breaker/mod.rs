@@ -23,6 +23,7 @@ mod machine;
 mod operate;
 mod options;
 mod permit;
+mod start;
 mod word;
 
 pub use config::CircuitBreakerBuilder;
@@ -44,6 +45,7 @@ use core::time::Duration;
 use delivery::Delivery;
 use live::Live;
 use machine::{Ground, Machine, Outcome, Settled, Transition};
+use start::Start;
 use word::Word;
 
 /// Stops calling what keeps failing.
@@ -144,7 +146,7 @@ impl CircuitBreaker {
     pub fn acquire(&self) -> Result<Permit<'_>, Rejected> {
         let word = self.machine.glance();
         let (admitted, start) =
-            if word.waves_through() { (word, Nanos::MAX) } else { self.admit()? };
+            if word.waves_through() { (word, Start::UNKNOWN) } else { self.admit()? };
         Ok(Permit::new(self, admitted, start))
     }
 
@@ -178,16 +180,15 @@ impl CircuitBreaker {
     pub fn acquire_gated(&self) -> Result<Permit<'_>, Rejected> {
         let word = self.machine.glance();
         let admitted = if word.waves_through() { word } else { self.enter()? };
-        Ok(Permit::new(self, admitted, Nanos::MAX))
+        Ok(Permit::new(self, admitted, Start::UNKNOWN))
     }
 
     /// The way through a state that asks for more than a look: under which word, and since when if slowness counts.
     #[cold]
     #[inline(never)]
-    fn admit(&self) -> Result<(Word, Nanos), Rejected> {
+    fn admit(&self) -> Result<(Word, Start), Rejected> {
         let admitted = self.enter()?;
-        let start = if self.counts_slow() { time::now() } else { Nanos::MAX };
-        Ok((admitted, start))
+        Ok((admitted, self.begin(None)))
     }
 
     /// The same, without the time.
@@ -204,8 +205,12 @@ impl CircuitBreaker {
     /// When a call has begun, if slowness counts. The clock is read unless it was just now.
     #[cold]
     #[inline(never)]
-    fn begin(&self, reading: Option<Nanos>) -> Nanos {
-        if self.counts_slow() { reading.unwrap_or_else(time::now) } else { Nanos::MAX }
+    fn begin(&self, reading: Option<Nanos>) -> Start {
+        if self.counts_slow() {
+            Start::at(reading.unwrap_or_else(time::now))
+        } else {
+            Start::aside(reading)
+        }
     }
 
     fn refuse(&self, wait: Option<Nanos>) -> Rejected {
@@ -230,7 +235,7 @@ impl CircuitBreaker {
 
     /// Every outcome that may change something.
     #[inline(never)]
-    fn settle(&self, admitted: Word, start: Nanos, verdict: Verdict, hint: Option<Duration>) {
+    fn settle(&self, admitted: Word, start: Start, verdict: Verdict, hint: Option<Duration>) {
         let outcome = match verdict {
             Verdict::Ignored => Outcome::NoVote,
             voted => Outcome::Vote(Mark::new(voted == Verdict::Failure, self.is_slow(start))),
@@ -242,7 +247,7 @@ impl CircuitBreaker {
     /// A permit was dropped without a verdict. It was abandoned, unless it had failed or was too slow by then.
     #[cold]
     #[inline(never)]
-    fn abandon(&self, admitted: Word, start: Nanos, failed: bool) {
+    fn abandon(&self, admitted: Word, start: Start, failed: bool) {
         let slow = self.is_slow(start);
         let outcome =
             if failed || slow { Outcome::Vote(Mark::new(true, slow)) } else { Outcome::NoVote };
@@ -250,8 +255,9 @@ impl CircuitBreaker {
         self.count(settled, outcome, ABANDONED);
     }
 
-    fn is_slow(&self, start: Nanos) -> bool {
-        start != Nanos::MAX && time::now().since(start) > self.live.slow_call()
+    fn is_slow(&self, start: Start) -> bool {
+        let begun = start.counts_from();
+        begun.is_some_and(|begun| time::now().since(begun) > self.live.slow_call())
     }
 
     fn count(&self, settled: Settled, outcome: Outcome, no_vote: usize) {

@@ -1,6 +1,7 @@
 //! The permission to make one call, and the duty to say how it went.
 
 use super::CircuitBreaker;
+use super::start::Start;
 use super::word::Word;
 use crate::contract::{Judgement, Verdict, Watched};
 use crate::time::Nanos;
@@ -19,29 +20,32 @@ use core::mem::ManuallyDrop;
 pub struct Permit<'a> {
     breaker: &'a CircuitBreaker,
     admitted: Word,
-    /// When the call began; [`Nanos::MAX`] where slowness does not count, or it has not begun.
-    start: Nanos,
+    start: Start,
     /// What to make of a drop.
     failed: bool,
 }
 
 impl<'a> Permit<'a> {
     #[inline]
-    pub(super) fn new(breaker: &'a CircuitBreaker, admitted: Word, start: Nanos) -> Self {
+    pub(super) fn new(breaker: &'a CircuitBreaker, admitted: Word, start: Start) -> Self {
         Self { breaker, admitted, start, failed: false }
     }
 
     /// The call begins now that the last gate inside the breaker has admitted it: from here on its time counts.
     ///
     /// For permits of [`acquire_gated`](CircuitBreaker::acquire_gated); of one whose time counts already it changes nothing.
-    /// `reading` is the clock as that gate has read it, if it has.
+    /// `reading` is the clock as that gate has read it, if it has: a timeout counts from there too.
     ///
     /// # Cost
     /// Where slowness does not count: a look at what was read on the way in. Else a clock reading, unless one is given.
     #[inline]
     pub fn begin(&mut self, reading: Option<Nanos>) {
-        if !self.admitted.waves_through() && self.start == Nanos::MAX {
-            self.start = self.breaker.begin(reading);
+        if self.start == Start::UNKNOWN {
+            self.start = if self.admitted.waves_through() {
+                Start::aside(reading)
+            } else {
+                self.breaker.begin(reading)
+            };
         }
     }
 
@@ -92,7 +96,7 @@ impl Watched for Permit<'_> {
 
     #[inline]
     fn begun(&self) -> Option<Nanos> {
-        (self.start != Nanos::MAX).then_some(self.start)
+        self.start.reading()
     }
 }
 

@@ -83,6 +83,7 @@ impl<W: Watched, L: Limits, F: Future> Future for Limited<'_, W, L, F> {
         let first = *this.due == Nanos::ZERO;
         let mut begun = None;
         if first {
+            begun = this.watched.begun();
             let ended = if end == Deadline::NEVER { None } else { passed(end, &mut begun) };
             let none_given = this.limits.attempt() == Some(Nanos::ZERO);
             if let Some(by) = ended.or(none_given.then_some(Limit::Attempt)) {
@@ -105,7 +106,6 @@ impl<W: Watched, L: Limits, F: Future> Future for Limited<'_, W, L, F> {
         }
 
         let ended = if first {
-            let begun = this.watched.begun().or(begun);
             *this.due = arm(this.timer, this.limits, begun, ambient, cx.waker());
             None
         } else {
@@ -120,11 +120,10 @@ impl<W: Watched, L: Limits, F: Future> Future for Limited<'_, W, L, F> {
 
 // What follows is kept out of line: one copy serves all guarded functions.
 
-/// Whether the deadline has passed before the body began; if not, when that was.
+/// Whether the deadline has passed before the body begins. The clock is read unless it was, for this attempt.
 #[inline(never)]
 fn passed(end: Deadline, begun: &mut Option<Nanos>) -> Option<Limit> {
-    let reading = now();
-    *begun = Some(reading);
+    let reading = *begun.get_or_insert_with(now);
     (Deadline::at_instant(reading) >= end).then_some(Limit::Deadline)
 }
 

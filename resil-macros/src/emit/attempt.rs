@@ -115,25 +115,25 @@ fn timed(plan: &Plan, call: &TokenStream, span: Span) -> TokenStream {
 
 /// Whom the attempt tells when it runs, and who knows when it was let through.
 fn watched(plan: &Plan) -> TokenStream {
-    let permit = plan.policies().circuit_breaker.as_ref().map(|row| {
+    let begun = plan.policies().rate_limiter.as_ref().filter(|_| plan.begins_at_a_gate());
+    let begun = begun.map(|row| {
         let span = at(row.key());
-        let permit = quote_spanned!(span=> &mut __resil_circuit_breaker);
-        let outside = plan.breaker.as_ref().is_some_and(|breaker| breaker.outside);
-        if !outside || !plan.is_limited() || plan.begins_at_a_gate() {
-            return permit;
-        }
         let rt = plan.rt(span);
-        quote_spanned!(span=> &mut #rt::Around(#permit))
+        quote_spanned!(span=> #rt::Begun(__resil_begun))
     });
-    let Some(row) = plan.policies().rate_limiter.as_ref().filter(|_| plan.begins_at_a_gate())
+    let Some((breaker, row)) = plan.breaker.as_ref().zip(plan.policies().circuit_breaker.as_ref())
     else {
-        return permit.unwrap_or_else(|| quote!(&mut ()));
+        return begun.map_or_else(|| quote!(&mut ()), |begun| quote!(&mut #begun));
     };
     let span = at(row.key());
     let rt = plan.rt(span);
-    let begun = quote_spanned!(span=> #rt::Begun(__resil_begun));
-    let watched = if let Some(permit) = permit { quote!((#begun, #permit)) } else { begun };
-    quote_spanned!(span=> &mut #watched)
+    let permit = quote_spanned!(span=> &mut __resil_circuit_breaker);
+    match begun {
+        // One of this attempt knows by itself when that began. One of all attempts knows it of the first.
+        _ if !breaker.outside || !plan.is_limited() => permit,
+        Some(begun) => quote_spanned!(span=> &mut (#begun, #permit)),
+        None => quote_spanned!(span=> &mut #rt::Around(#permit)),
+    }
 }
 
 /// The way out that nobody takes: it gives the block its type, and makes it borrow what it mentions exclusively.
