@@ -29,26 +29,19 @@ pub fn discard<R>(outcome: R) {
 }
 
 /// Drops the outcome that was kept for the case that a gate refuses the next attempt: it was admitted.
+///
+/// Takes it by value, as everything does that has to do with it: an async function keeps room beside its body for what was ever borrowed.
 #[inline]
-pub fn release<R>(held: &mut Option<R>) {
-    if held.is_some() {
-        discard(held.take());
+pub fn release<R>(held: Option<R>) {
+    if let Some(outcome) = held {
+        discard(outcome);
     }
 }
 
-/// The newest outcome, if `deadline` has passed before the next attempt begins: the call ends with it.
-#[inline]
-pub fn overdue<R, P: Purse>(
-    held: &mut Option<R>,
-    attempts: &mut Attempts<'_, P>,
-    deadline: Deadline,
-) -> Option<R> {
-    if held.is_some() && is_over(attempts, deadline) { held.take() } else { None }
-}
-
+/// Whether `deadline` has passed before the next attempt begins: the call ends with the outcome that it has.
 #[cold]
 #[inline(never)]
-fn is_over<P: Purse>(attempts: &mut Attempts<'_, P>, deadline: Deadline) -> bool {
+pub fn overdue<P: Purse>(attempts: &mut Attempts<'_, P>, deadline: Deadline) -> bool {
     let over = deadline.is_expired();
     if over {
         attempts.out_of_time();
@@ -189,12 +182,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_is_released_once() {
-        let mut held = Some(Rc::new(()));
+    fn what_is_held_is_released() {
+        let held = Some(Rc::new(()));
         let watch = held.clone();
-        release(&mut held);
-        release(&mut held);
-        assert!(held.is_none());
+        release(held);
+        release(None::<Rc<()>>);
         assert_eq!(watch.map(|watch| Rc::strong_count(&watch)), Some(1));
     }
 

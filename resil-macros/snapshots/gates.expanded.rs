@@ -52,7 +52,7 @@ fn charge(order: &Order) -> Result<Receipt, PayError> {
                         break '__resil_refused __resil_rejected;
                     }
                 };
-                ::resil::__private::release(&mut __resil_held);
+                ::resil::__private::release(__resil_held);
                 let __resil_begun = ::resil::__private::Cells::take(
                     __resil_rate_limiter,
                 );

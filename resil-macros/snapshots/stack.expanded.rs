@@ -164,15 +164,17 @@ async fn charge(client: &Client, order: &Order) -> Result<Receipt, PayError> {
                             break '__resil_refused __resil_rejected;
                         }
                     };
-                    if let ::core::option::Option::Some(__resil_outcome) = ::resil::__private::overdue(
-                        &mut __resil_held,
-                        &mut __resil_attempts,
-                        ::resil::__private::Limits::deadline(&__resil_deadline),
-                    ) {
-                        ::resil::__private::Permit::ignore(__resil_circuit_breaker);
-                        break '__resil_attempts __resil_outcome;
+                    if let ::core::option::Option::Some(__resil_outcome) = __resil_held {
+                        if ::resil::__private::overdue(
+                            &mut __resil_attempts,
+                            ::resil::__private::Limits::deadline(&__resil_deadline),
+                        ) {
+                            ::resil::__private::Permit::ignore(__resil_circuit_breaker);
+                            break '__resil_attempts __resil_outcome;
+                        }
+                        __resil_held = ::core::option::Option::Some(__resil_outcome);
                     }
-                    ::resil::__private::release(&mut __resil_held);
+                    ::resil::__private::release(__resil_held);
                     let __resil_begun = ::resil::__private::Cells::take(
                         __resil_rate_limiter,
                     );
@@ -189,10 +191,7 @@ async fn charge(client: &Client, order: &Order) -> Result<Receipt, PayError> {
                         Result<Receipt, PayError>,
                         ::resil::__private::Rejected,
                     > = ::resil::__private::limited(
-                            &mut (
-                                ::resil::__private::Begun(__resil_begun),
-                                &mut __resil_circuit_breaker,
-                            ),
+                            &mut __resil_circuit_breaker,
                             (
                                 ::resil::__private::Timeout::limit(&__RESIL_TIMEOUT),
                                 &__resil_deadline,
@@ -285,12 +284,14 @@ async fn charge(client: &Client, order: &Order) -> Result<Receipt, PayError> {
                 }
             };
             ::resil::__private::sleep(__resil_wait).await;
-            if let ::core::option::Option::Some(__resil_outcome) = ::resil::__private::overdue(
-                &mut __resil_held,
-                &mut __resil_attempts,
-                ::resil::__private::Limits::deadline(&__resil_deadline),
-            ) {
-                break __resil_outcome;
+            if let ::core::option::Option::Some(__resil_outcome) = __resil_held {
+                if ::resil::__private::overdue(
+                    &mut __resil_attempts,
+                    ::resil::__private::Limits::deadline(&__resil_deadline),
+                ) {
+                    break __resil_outcome;
+                }
+                __resil_held = ::core::option::Option::Some(__resil_outcome);
             }
         }
     };

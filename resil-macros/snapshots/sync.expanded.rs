@@ -129,7 +129,7 @@ fn stack(conn: &mut Conn) -> Result<u32, PayError> {
                         break '__resil_refused __resil_rejected;
                     }
                 };
-                ::resil::__private::release(&mut __resil_held);
+                ::resil::__private::release(__resil_held);
                 let conn = &mut *conn;
                 let __resil_timed = ::resil::__private::call_limited(
                     &mut __resil_circuit_breaker,
@@ -239,12 +239,14 @@ fn stack(conn: &mut Conn) -> Result<u32, PayError> {
                 }
             }
         }
-        if let ::core::option::Option::Some(__resil_outcome) = ::resil::__private::overdue(
-            &mut __resil_held,
-            &mut __resil_attempts,
-            ::resil::__private::Limits::deadline(&__resil_deadline),
-        ) {
-            break __resil_outcome;
+        if let ::core::option::Option::Some(__resil_outcome) = __resil_held {
+            if ::resil::__private::overdue(
+                &mut __resil_attempts,
+                ::resil::__private::Limits::deadline(&__resil_deadline),
+            ) {
+                break __resil_outcome;
+            }
+            __resil_held = ::core::option::Option::Some(__resil_outcome);
         }
     };
     match __resil_outcome {

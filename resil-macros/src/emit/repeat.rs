@@ -91,7 +91,7 @@ impl<'a> Round<'a> {
             .budget
             .as_ref()
             .map(|_| quote_spanned!(span=> #rt::Attempts::admitted(&mut __resil_attempts);));
-        let release = plan.holds.then(|| quote_spanned!(span=> #rt::release(&mut __resil_held);));
+        let release = plan.holds.then(|| quote_spanned!(span=> #rt::release(__resil_held);));
         let rebind = attempt::rebind(plan);
         let attempt = attempt::run(plan);
         let judge = judge::outcome(plan);
@@ -280,10 +280,11 @@ impl<'a> Round<'a> {
         let (span, deadline) = (self.span, &self.deadline);
         let rt = self.plan.rt(span);
         quote_spanned! {span=>
-            if let ::core::option::Option::Some(__resil_outcome) =
-                #rt::overdue(&mut __resil_held, &mut __resil_attempts, #deadline)
-            {
-                #end;
+            if let ::core::option::Option::Some(__resil_outcome) = __resil_held {
+                if #rt::overdue(&mut __resil_attempts, #deadline) {
+                    #end;
+                }
+                __resil_held = ::core::option::Option::Some(__resil_outcome);
             }
         }
     }
