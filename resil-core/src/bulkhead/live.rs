@@ -5,6 +5,7 @@
 //! slots, and kept here for what is not in force while the bulkhead is disabled.
 
 use super::options::BulkheadOptions;
+use crate::cell::Switch;
 use crate::sync::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use crate::time::Nanos;
 
@@ -14,8 +15,8 @@ pub(super) struct Live {
     /// [`AS_LIMIT`] if it follows `max_concurrent`.
     queue: AtomicU32,
     wait: AtomicU64,
-    /// 1 if the limit is in force.
-    enabled: AtomicU32,
+    /// Whether the limit is in force.
+    pub(super) switch: Switch,
 }
 
 /// Beyond every number that is accepted.
@@ -30,7 +31,7 @@ impl Live {
                 None => AS_LIMIT,
             }),
             wait: AtomicU64::new(options.wait.0),
-            enabled: AtomicU32::new(1),
+            switch: Switch::on(),
         }
     }
 
@@ -47,13 +48,5 @@ impl Live {
         self.max_concurrent.store(options.max_concurrent, Relaxed);
         self.wait.store(options.wait.0, Relaxed);
         self.queue.store(options.queue.unwrap_or(AS_LIMIT), Relaxed);
-    }
-
-    pub(super) fn is_enabled(&self) -> bool {
-        self.enabled.load(Relaxed) != 0
-    }
-
-    pub(super) fn set_enabled(&self, enabled: bool) {
-        self.enabled.store(enabled.into(), Relaxed);
     }
 }

@@ -11,7 +11,7 @@ use core::time::Duration;
 impl Bulkhead {
     /// Whether its limit is in force.
     pub fn is_enabled(&self) -> bool {
-        self.live.is_enabled()
+        self.live.switch.is_on()
     }
 
     /// Admits every call, those who wait as well. They are counted all the same.
@@ -26,7 +26,7 @@ impl Bulkhead {
 
     fn set_in_force(&self, enabled: bool) {
         let changing = self.changing();
-        self.live.set_enabled(enabled);
+        self.live.switch.turn(enabled);
         self.slots.set_limit(if enabled { self.max_concurrent() } else { MOST });
         drop(changing);
     }
