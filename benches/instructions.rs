@@ -35,6 +35,16 @@ fn main() {
         "bare" => run(calls, callee),
         "breaker/floor" => run(calls, floor::breaker),
         "breaker" => run(calls, guarded::breaker),
+        "bulkhead/floor" => run(calls, floor::bulkhead),
+        "bulkhead/by-hand" => run(calls, guarded::bulkhead_by_hand),
+        "bulkhead" => run(calls, guarded::bulkhead),
+        "bulkhead-async/floor" => run_async(calls, floor::bulkhead_async),
+        "bulkhead-async" => run_async(calls, guarded::bulkhead_async),
+        "bulkhead/refused" => {
+            let _closed = guarded::BULKHEAD.set_max_concurrent(0);
+            run(calls, guarded::bulkhead_by_hand);
+        }
+        "bulkhead/floor-full" => floor::BULKHEAD.fill(),
         "retry/floor" => run(calls, floor::retry),
         "retry" => run(calls, guarded::retry),
         "retry-budget/floor" => run(calls, floor::retry_budget),

@@ -2,7 +2,10 @@
 
 use crate::{Down, callee};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 /// One line of counts a thread, as `resil` keeps them.
 #[repr(align(64))]
@@ -78,6 +81,89 @@ pub static BREAKER: Breaker = Breaker::new();
 #[inline(never)]
 pub fn breaker(request: u64) -> Result<u64, Down> {
     BREAKER.call(request)
+}
+
+/// Places, by the fewest operations that keep to a limit: an addition in, a subtraction out, and a look at whether it was too
+/// much or somebody waits.
+pub struct Bulkhead {
+    /// Separates who enters from who reads what stands around.
+    word: Padded<AtomicU64>,
+    crowded: AtomicU64,
+    lines: [Line; THREADS],
+}
+
+#[repr(align(128))]
+struct Padded<T>(T);
+
+impl Bulkhead {
+    /// So many places.
+    pub const fn new(places: u32) -> Self {
+        Self {
+            word: Padded(AtomicU64::new((places as u64) << 32)),
+            crowded: AtomicU64::new(0),
+            lines: [const { Line([const { AtomicU64::new(0) }; 8]) }; THREADS],
+        }
+    }
+
+    /// Takes all places: so that no compiler can know that this never happens.
+    pub fn fill(&self) {
+        self.crowded.store(1, Relaxed);
+        THREAD.set(1);
+    }
+
+    /// The guarded call, by hand.
+    ///
+    /// # Errors
+    /// The callee's.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // both halves
+    pub fn call(&self, request: u64) -> Result<u64, Down> {
+        if self.crowded.load(Relaxed) != 0 {
+            return Err(Down);
+        }
+        let before = self.word.0.fetch_add(1, Acquire);
+        if before as u32 + 16 >= (before >> 32) as u32 {
+            self.leave();
+            return Err(Down);
+        }
+        let thread = THREAD.get();
+        if thread < THREADS {
+            let count = &self.lines[thread].0[0];
+            count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
+        }
+        let outcome = callee(request);
+        self.leave();
+        outcome
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // the lower half
+    fn leave(&self) {
+        if self.word.0.fetch_sub(1, Release) as u32 >= 1 << 31 {
+            self.crowded.store(1, Relaxed);
+        }
+    }
+}
+
+/// The bulkhead of all calls here.
+pub static BULKHEAD: Bulkhead = Bulkhead::new(64);
+
+/// The floor of a call through a bulkhead that has room.
+///
+/// # Errors
+/// The callee's.
+#[inline(never)]
+pub fn bulkhead(request: u64) -> Result<u64, Down> {
+    BULKHEAD.call(request)
+}
+
+/// The floor of a bulkhead around a future that is ready at once.
+///
+/// # Errors
+/// The callee's.
+#[allow(clippy::unused_async)] // ready at once, as the guarded one
+pub async fn bulkhead_async(request: u64) -> Result<u64, Down> {
+    BULKHEAD.call(request)
 }
 
 /// Calls and attempts, counted.

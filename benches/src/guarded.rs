@@ -1,7 +1,7 @@
 //! The same calls, guarded by `resil`.
 
 use crate::{Down, callee};
-use resil::{CircuitBreaker, Rejected, resilient};
+use resil::{Bulkhead, CircuitBreaker, Rejected, resilient};
 
 impl From<Rejected> for Down {
     fn from(_: Rejected) -> Self {
@@ -35,6 +35,39 @@ pub fn breaker_by_hand(request: u64) -> Result<u64, Down> {
 #[inline(never)]
 #[resilient(circuit_breaker = self::BREAKER)]
 pub fn breaker(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
+/// The bulkhead of all calls here.
+pub static BULKHEAD: Bulkhead = Bulkhead::builder("benches").max_concurrent(64).build();
+resil::register!(BULKHEAD);
+
+/// A slot by hand.
+///
+/// # Errors
+/// The callee's, or a refusal.
+#[inline(never)]
+pub fn bulkhead_by_hand(request: u64) -> Result<u64, Down> {
+    let _slot = BULKHEAD.acquire()?;
+    callee(request)
+}
+
+/// A bulkhead by attribute.
+///
+/// # Errors
+/// The callee's, or a refusal.
+#[inline(never)]
+#[resilient(bulkhead = self::BULKHEAD)]
+pub fn bulkhead(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
+/// A bulkhead around a body that is ready at its first poll.
+///
+/// # Errors
+/// The callee's, or a refusal.
+#[resilient(bulkhead = self::BULKHEAD)]
+pub async fn bulkhead_async(request: u64) -> Result<u64, Down> {
     callee(request)
 }
 

@@ -15,6 +15,7 @@ use pin_project_lite::pin_project;
 
 /// How long a call may wait.
 struct Patience {
+    /// 0 if it may wait without an end: then nobody asks for the time.
     now: Nanos,
     due: Nanos,
     /// Of the bulkhead; `due` may be sooner.
@@ -31,8 +32,9 @@ impl Bulkhead {
         if wait == Nanos::ZERO {
             return None;
         }
-        let now = now();
         let deadline = deadline.min(Deadline::current()).at().unwrap_or(Nanos::MAX);
+        let endless = wait == Nanos::MAX && deadline == Nanos::MAX;
+        let now = if endless { Nanos::ZERO } else { now() };
         let due = now.plus(wait).min(deadline);
         (due > now).then_some(Patience { now, due, wait, queue: options.longest_queue() })
     }
@@ -70,14 +72,24 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct Entering<'a> {
         bulkhead: &'a Bulkhead,
-        // By when it has to be inside: until it waits that of the call, then clipped to what the bulkhead allows.
         deadline: Deadline,
+        // `None` until it waits, so that who need not sets up nothing.
+        #[pin]
+        wait: Option<Wait<'a>>,
+    }
+}
+
+pin_project! {
+    // The wait of a task.
+    struct Wait<'a> {
+        bulkhead: &'a Bulkhead,
+        due: Nanos,
         timer: Timer,
         #[pin]
         waiter: Waiter<'a>,
     }
 
-    impl PinnedDrop for Entering<'_> {
+    impl PinnedDrop for Wait<'_> {
         fn drop(this: Pin<&mut Self>) {
             if this.waiter.place() != Place::Out {
                 this.bulkhead.counters.add(ABANDONED);
@@ -88,49 +100,64 @@ pin_project! {
 
 impl<'a> Entering<'a> {
     #[inline]
-    pub(super) fn new(bulkhead: &'a Bulkhead, deadline: Deadline) -> Self {
-        Self { bulkhead, deadline, timer: Timer::new(), waiter: Waiter::new(&bulkhead.slots) }
+    pub(super) const fn new(bulkhead: &'a Bulkhead, deadline: Deadline) -> Self {
+        Self { bulkhead, deadline, wait: None }
     }
 
+    /// There was no place at the first poll, or this is a later one.
     #[cold]
     #[inline(never)]
     fn wait(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Rejected>> {
         let mut this = self.project();
-        let bulkhead = *this.bulkhead;
-        if this.waiter.place() == Place::Out {
-            let Some(patience) = bulkhead.patience(*this.deadline) else {
-                return Poll::Ready(Err(bulkhead.refuse(REFUSED)));
-            };
-            let Patience { now, due, wait, queue } = patience;
-            let wake = Wake::Task(cx.waker().clone());
-            match this.waiter.as_mut().join(wake, due, queue) {
-                Joined::Admitted => {
-                    bulkhead.counters.add(ADMITTED);
-                    return Poll::Ready(Ok(()));
-                }
-                Joined::Refused => return Poll::Ready(Err(bulkhead.refuse(REFUSED))),
-                Joined::Queued => {}
-            }
-            *this.deadline = Deadline::at_instant(due);
-            if due == now.plus(wait) {
-                this.timer.arm_after(now, wait, cx.waker());
-            } else {
-                this.timer.arm_at(due, cx.waker());
-            }
-            return Poll::Pending;
+        if let Some(wait) = this.wait.as_mut().as_pin_mut() {
+            return wait.go_on(cx);
         }
-        if this.waiter.place() == Place::Queued && !this.deadline.is_expired() {
+        let bulkhead = *this.bulkhead;
+        let Some(patience) = bulkhead.patience(*this.deadline) else {
+            return Poll::Ready(Err(bulkhead.refuse(REFUSED)));
+        };
+        let (timer, waiter) = (Timer::new(), Waiter::new(&bulkhead.slots));
+        this.wait.set(Some(Wait { bulkhead, due: patience.due, timer, waiter }));
+        this.wait.as_pin_mut().expect("just set").begin(&patience, cx)
+    }
+}
+
+impl Wait<'_> {
+    fn begin(
+        self: Pin<&mut Self>,
+        patience: &Patience,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Rejected>> {
+        let this = self.project();
+        let Patience { now, due, wait, queue } = *patience;
+        match this.waiter.join(Wake::Task(cx.waker().clone()), due, queue) {
+            Joined::Admitted => {
+                this.bulkhead.counters.add(ADMITTED);
+                return Poll::Ready(Ok(()));
+            }
+            Joined::Refused => return Poll::Ready(Err(this.bulkhead.refuse(REFUSED))),
+            Joined::Queued => {}
+        }
+        if due == now.plus(wait) {
+            this.timer.arm_after(now, wait, cx.waker());
+        } else {
+            this.timer.arm_at(due, cx.waker());
+        }
+        Poll::Pending
+    }
+
+    fn go_on(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Rejected>> {
+        let mut this = self.project();
+        if this.waiter.place() == Place::Queued && (*this.due == Nanos::MAX || now() < *this.due) {
             this.waiter.as_mut().renew(cx.waker());
             // After that: what was decided meanwhile has woken who was known until then.
             if this.waiter.place() == Place::Queued {
-                if let Some(due) = this.deadline.at() {
-                    this.timer.renew(due, cx.waker());
-                }
+                this.timer.renew(*this.due, cx.waker());
                 return Poll::Pending;
             }
         }
         this.timer.cancel();
-        Poll::Ready(bulkhead.waited(this.waiter))
+        Poll::Ready(this.bulkhead.waited(this.waiter))
     }
 }
 
@@ -140,8 +167,7 @@ impl<'a> Future for Entering<'a> {
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let bulkhead = self.bulkhead;
-        let begins = self.waiter.place() == Place::Out;
-        if begins && bulkhead.pass() {
+        if self.wait.is_none() && bulkhead.pass() {
             return Poll::Ready(Ok(Slot::new(bulkhead, false)));
         }
         self.wait(cx).map_ok(|()| Slot::new(bulkhead, true))
@@ -152,7 +178,7 @@ impl fmt::Debug for Entering<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Entering")
             .field("bulkhead", &self.bulkhead.name())
-            .field("place", &self.waiter.place())
+            .field("waits", &self.wait.is_some())
             .finish_non_exhaustive()
     }
 }

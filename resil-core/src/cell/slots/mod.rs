@@ -21,8 +21,8 @@
 //! depends on the hint otherwise.
 //!
 //! While somebody waits, the word lets nobody in, whatever the count; so a slot that was left is the first waiter's from
-//! the subtraction on. [`Slots::hand_over`] counts it again and takes that waiter out of the queue, both under the queue's lock. It gives
-//! out whatever is free, for whoever made it so: of two who leave, one may do the work of both.
+//! the subtraction on. [`Slots::hand_over`] counts it again and takes that waiter out of the queue, both under the queue's
+//! lock. It gives out whatever is free, for whoever made it so: of two who leave, one may do the work of both.
 //!
 //! A waiter that gives up takes the lock. Either it is still in the queue and takes itself out, or what became of it is
 //! decided: a slot that was handed to it is its to pass on. Nothing is in between.
@@ -33,12 +33,11 @@
 //! | enter, either way | Acquire | pairs with the Release of who left |
 //! | leave | Release | what was done inside is behind it; later operations continue its release sequence |
 //! | hand over | Acquire | as enter, on behalf of the waiter, which sees it through its node's `place` |
-//! | waiters' bit set, cleared; limit | Relaxed | set and cleared under the queue's lock. Who sees it set by a queue takes the lock after that queue had it |
+//! | limit changed | Relaxed | nothing is handed over with it |
+//! | `crowded` | Relaxed | who reads an old one goes the slower way, or takes back an addition |
 //!
-//! The hint is Relaxed: whoever reads an old one goes the slower way, or takes back an addition.
-//!
-//!
-//! The bit is set exactly while the queue is not empty, but for who holds the lock. Proved by `loom.rs`.
+//! The waiters' bit changes under the queue's lock, and is set exactly while the queue is not empty, but for who holds the
+//! lock. Who left and saw it takes the lock after who set it has let go of it, and so finds the queue. Proved by `loom.rs`.
 
 #[cfg(all(test, resil_loom))]
 mod loom;
@@ -60,14 +59,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use word::MARGIN;
 use word::{INSIDE, WAITING, Word};
 
-/// How many wakers are carried out of the lock at a time.
-const BATCH: usize = 8;
-
 /// So many slots, and the queue for them.
 pub(crate) struct Slots {
     /// Separates who enters and leaves from who only reads what stands around.
     shared: CachePadded<Shared>,
-    /// Whether to look before entering, 0 or 1. Written when the word comes close to the limit, and when it is far below again.
+    /// Whether to look before entering, 0 or 1. Written when the count comes close to the limit, and when it is far below
+    /// again.
     crowded: AtomicU32,
 }
 
@@ -156,53 +153,45 @@ impl Slots {
     }
 
     /// Gives what is free to the first of the queue; sends those away whose time is over when it is their turn, and all of
-    /// them if nobody may enter any more.
+    /// them if nobody may enter any more. One at a time: rarely are there more, and each is called without the lock.
     #[cold]
     #[inline(never)]
     fn hand_over(&self) {
-        let now = time::now();
-        let mut more = true;
-        while more {
-            let mut wakes = [const { None }; BATCH];
-            more = self.hand_over_some(now, &mut wakes);
-            wakes.into_iter().flatten().for_each(wake);
+        while let (Some(first), more) = self.decide() {
+            wake(first);
+            if !more {
+                return;
+            }
         }
     }
 
-    /// Whether there may be more to hand over when all of `wakes` is in use.
-    fn hand_over_some(&self, now: Nanos, wakes: &mut [Option<Wake>; BATCH]) -> bool {
+    /// What becomes of the first of the queue, if that can be said: who it was, and whether there may be more to do.
+    fn decide(&self) -> (Option<Wake>, bool) {
         let mut queue = self.lock();
-        for wake in wakes {
-            let Some(due) = queue.first_due() else {
-                self.no_more_waiters(&queue);
-                return false;
+        let Some(due) = queue.first_due() else { return (None, false) };
+        let last = queue.len() == 1;
+        let mut word = self.load();
+        let (place, next) = loop {
+            let (place, next) = if word.limit() == 0 {
+                (Place::Refused, word)
+            } else if !word.has_room() {
+                return (None, false);
+            // At the very instant it is still served.
+            } else if due != Nanos::MAX && due < time::now() {
+                (Place::Refused, word)
+            } else {
+                (Place::Granted, word.entered())
             };
-            let mut word = self.load();
-            let place = loop {
-                if word.limit() == 0 {
-                    break Place::Refused;
-                }
-                if !word.has_room() {
-                    return false;
-                }
-                // At the very instant it is still served.
-                if due < now {
-                    break Place::Refused;
-                }
-                match self.exchange(word, word.entered(), Ordering::Acquire) {
-                    Ok(()) => break Place::Granted,
-                    Err(now) => word = now,
-                }
-            };
-            *wake = queue.decide(place);
-        }
-        if queue.is_empty() {
-            self.no_more_waiters(&queue);
-        }
-        !queue.is_empty()
+            let next = if last { next.without_waiters() } else { next };
+            match self.exchange(word, next, Ordering::Acquire) {
+                Ok(()) => break (place, next),
+                Err(now) => word = now,
+            }
+        };
+        (queue.decide(place), !last && (place == Place::Refused || next.has_room()))
     }
 
-    /// The queue has become empty.
+    /// The queue has become empty: its last has gone away.
     fn no_more_waiters(&self, queue: &MutexGuard<'_, Queue>) {
         debug_assert!(queue.is_empty());
         self.shared.word.fetch_and(!WAITING, Ordering::Relaxed);

@@ -91,6 +91,10 @@ impl Word {
         Self(self.0 | WAITING)
     }
 
+    pub(super) const fn without_waiters(self) -> Self {
+        Self(self.0 & !WAITING)
+    }
+
     pub(super) const fn with_limit(self, limit: u32) -> Self {
         Self(self.low() as u64 | (limit as u64) << LIMIT_SHIFT)
     }
