@@ -6,14 +6,13 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 use tests::breaker::{
-    MS, SECOND, builder, counter, fail, half_open, ignore, is_refused, open, succeed, transitions,
+    MS, Mode, SECOND, counter, fail, half_open, ignore, is_refused, open, succeed, transitions,
 };
-use tests::{heard, listen};
+use tests::{heard, listen, modes, windows};
 
-#[test]
-fn b08_half_open_decides_as_soon_as_the_outcome_is_fixed() {
+fn b08_half_open_decides_as_soon_as_the_outcome_is_fixed(mode: Mode) {
     let clock = pause();
-    let breaker = builder("b08").probes(3).build();
+    let breaker = mode.builder("b08").probes(3).build();
     half_open(&breaker, &clock);
     succeed(&breaker, 1);
     assert_eq!(breaker.state(), State::HalfOpen, "two failures would still open");
@@ -24,37 +23,42 @@ fn b08_half_open_decides_as_soon_as_the_outcome_is_fixed() {
     fail(&breaker, 2);
     assert_eq!(breaker.state(), State::Open, "two of three are more than half");
 }
+modes!(b08_half_open_decides_as_soon_as_the_outcome_is_fixed);
 
-#[test]
-fn b08_slow_probes_open_again() {
+fn b08_slow_probes_open_again(mode: Mode) {
     let clock = pause();
-    let breaker =
-        builder("b08_slow").slow_call(100 * MS).slow_rate(Ratio::percent(50)).probes(2).build();
+    let breaker = mode
+        .builder("b08_slow")
+        .slow_call(100 * MS)
+        .slow_rate(Ratio::percent(50))
+        .probes(2)
+        .build();
     half_open(&breaker, &clock);
     let probe = breaker.acquire().unwrap();
     clock.advance("200ms");
     probe.success();
     assert_eq!(breaker.state(), State::Open);
 }
+windows!(b08_slow_probes_open_again);
 
-#[test]
-fn b09_probes_are_a_total_not_a_concurrency() {
+fn b09_probes_are_a_total_not_a_concurrency(mode: Mode) {
     let clock = pause();
-    let breaker = builder("b09").probes(3).failure_rate(Ratio::ONE).build();
+    let breaker = mode.builder("b09").probes(4).build();
     half_open(&breaker, &clock);
     let (first, second) = (breaker.acquire().unwrap(), breaker.acquire().unwrap());
     first.failure();
-    second.failure();
-    let _third = breaker.acquire().expect("two failures of three decide nothing at 100 %");
-    let refused = breaker.acquire().expect_err("three were asked for");
+    second.success();
+    let _third = breaker.acquire().expect("one of each decides nothing of four");
+    let _fourth = breaker.acquire().expect("four were asked for");
+    let refused = breaker.acquire().expect_err("though only two are out");
     assert_eq!((refused.reason(), refused.retry_after()), (Reason::CircuitOpen, None));
 }
+modes!(b09_probes_are_a_total_not_a_concurrency);
 
-#[test]
-fn b34_exactly_probes_calls_reach_a_sick_backend() {
+fn b34_exactly_probes_calls_reach_a_sick_backend(mode: Mode) {
     for _ in 0..50 {
         let clock = pause();
-        let breaker = builder("b34").probes(3).build();
+        let breaker = mode.builder("b34").probes(3).build();
         half_open(&breaker, &clock);
         let together = Barrier::new(8);
         let admitted: usize = thread::scope(|scope| {
@@ -70,11 +74,11 @@ fn b34_exactly_probes_calls_reach_a_sick_backend() {
         assert_eq!(admitted, 3);
     }
 }
+modes!(b34_exactly_probes_calls_reach_a_sick_backend);
 
-#[test]
-fn b10_probe_that_never_returns_opens_again_for_a_full_wait() {
+fn b10_probe_that_never_returns_opens_again_for_a_full_wait(mode: Mode) {
     let clock = pause();
-    let breaker = builder("b10").probes(1).probe_timeout(30 * SECOND).build();
+    let breaker = mode.builder("b10").probes(1).probe_timeout(30 * SECOND).build();
     half_open(&breaker, &clock);
     let late = breaker.acquire().expect("the probe");
     clock.advance("29999ms");
@@ -86,12 +90,12 @@ fn b10_probe_that_never_returns_opens_again_for_a_full_wait() {
     late.failure();
     assert_eq!(counter(&breaker, "lost"), 1);
 }
+modes!(b10_probe_that_never_returns_opens_again_for_a_full_wait);
 
-#[test]
-fn cb04_hung_probe_ends_with_its_lease() {
+fn cb04_hung_probe_ends_with_its_lease(mode: Mode) {
     listen();
     let clock = pause();
-    let breaker = builder("cb04").probes(1).probe_timeout(30 * SECOND).build();
+    let breaker = mode.builder("cb04").probes(1).probe_timeout(30 * SECOND).build();
     open(&breaker); // t = 0
     clock.advance("10s");
     let hung = breaker.acquire().expect("the probe at 10");
@@ -107,11 +111,12 @@ fn cb04_hung_probe_ends_with_its_lease() {
     clock.advance("9900ms");
     hung.failure();
     assert_eq!((breaker.state(), breaker.window().calls), (State::Closed, 0));
-    let reasons: Vec<_> = transitions("cb04").into_iter().map(|(_, _, reason)| reason).collect();
+    let reasons: Vec<_> =
+        transitions(breaker.name()).into_iter().map(|(_, _, reason)| reason).collect();
     assert_eq!(
         reasons,
         [
-            TripReason::FailureRate,
+            mode.reason(),
             TripReason::WaitOver,
             TripReason::ProbeTimeout,
             TripReason::WaitOver,
@@ -119,26 +124,22 @@ fn cb04_hung_probe_ends_with_its_lease() {
         ]
     );
 }
+modes!(cb04_hung_probe_ends_with_its_lease);
 
-#[test]
-fn b10_the_wait_after_a_lost_probe_begins_when_its_lease_ended() {
+fn b10_the_wait_after_a_lost_probe_begins_when_its_lease_ended(mode: Mode) {
     let clock = pause();
-    let breaker = builder("b10_late").probes(1).probe_timeout(30 * SECOND).build();
+    let breaker = mode.builder("b10_late").probes(1).probe_timeout(30 * SECOND).build();
     half_open(&breaker, &clock);
     let _hung = breaker.acquire().expect("the probe");
     // Nobody comes for so long that lease (30 s) and wait (10 s) are both over.
     clock.advance("40s");
     assert!(!is_refused(&breaker), "a new probe at once");
 }
+modes!(b10_the_wait_after_a_lost_probe_begins_when_its_lease_ended);
 
-#[test]
-fn b10_a_later_probe_prolongs_the_lease() {
+fn b10_a_later_probe_prolongs_the_lease(mode: Mode) {
     let clock = pause();
-    let breaker = builder("b10_renewed")
-        .probes(3)
-        .failure_rate(Ratio::ONE)
-        .probe_timeout(30 * SECOND)
-        .build();
+    let breaker = mode.builder("b10_renewed").probes(3).probe_timeout(30 * SECOND).build();
     half_open(&breaker, &clock);
     let _first = breaker.acquire().unwrap();
     clock.advance("29s");
@@ -147,11 +148,11 @@ fn b10_a_later_probe_prolongs_the_lease() {
     let _third = breaker.acquire().expect("29 s after the last admission");
     assert_eq!(breaker.state(), State::HalfOpen);
 }
+modes!(b10_a_later_probe_prolongs_the_lease);
 
-#[test]
-fn cb10_every_failed_probe_starts_a_full_wait() {
+fn cb10_every_failed_probe_starts_a_full_wait(mode: Mode) {
     let clock = pause();
-    let breaker = builder("cb10").window(10).min_calls(10).probes(1).build();
+    let breaker = mode.opening_after(10, "cb10").probes(1).build();
     fail(&breaker, 10);
     for _ in 0..2 {
         clock.advance("10s");
@@ -165,13 +166,19 @@ fn cb10_every_failed_probe_starts_a_full_wait() {
     }
     assert!(!is_refused(&breaker));
 }
+modes!(cb10_every_failed_probe_starts_a_full_wait);
 
-#[test]
-fn cb21_neutral_outcomes_do_not_keep_it_open() {
+fn cb21_neutral_outcomes_do_not_keep_it_open(mode: Mode) {
     let clock = pause();
-    let breaker = builder("cb21").probes(5).failure_rate(Ratio::percent(20)).build();
+    let builder = mode.builder("cb21").probes(5);
+    // Of five, the first failure would decide at 20 %; without a rate to set, the third at 50 %.
+    let (builder, good) = match mode {
+        Mode::Calls | Mode::Time => (builder.failure_rate(Ratio::percent(20)), 5),
+        Mode::Consecutive => (builder, 3),
+    };
+    let breaker = builder.build();
     half_open(&breaker, &clock);
-    for nth in 0..5 {
+    for nth in 0..good {
         assert_ne!(breaker.state(), State::Closed, "before success {nth}");
         for _ in 0..4 {
             clock.advance("20s"); // longer than the lease, but no probe is out
@@ -181,11 +188,11 @@ fn cb21_neutral_outcomes_do_not_keep_it_open() {
     }
     assert_eq!(breaker.state(), State::Closed);
 }
+modes!(cb21_neutral_outcomes_do_not_keep_it_open);
 
-#[test]
-fn cb26_unrelated_finisher_does_not_move_half_open() {
+fn cb26_unrelated_finisher_does_not_move_half_open(mode: Mode) {
     let clock = pause();
-    let breaker = builder("cb26").probes(1).build();
+    let breaker = mode.builder("cb26").probes(1).build();
     let unrelated = breaker.acquire().unwrap();
     half_open(&breaker, &clock); // t = 10
     let probe = breaker.acquire().unwrap();
@@ -199,11 +206,12 @@ fn cb26_unrelated_finisher_does_not_move_half_open() {
     }
     assert_eq!(breaker.state(), State::Closed);
 }
+modes!(cb26_unrelated_finisher_does_not_move_half_open);
 
-#[test]
-fn b23_flapping_grows_the_wait_and_a_full_window_shrinks_it() {
+fn b23_flapping_grows_the_wait_and_a_full_window_shrinks_it(mode: Mode) {
     let clock = pause();
-    let breaker = builder("b23").probes(1).open_for_exponential(5 * SECOND, 2, 60 * SECOND).build();
+    let builder = mode.builder("b23").probes(1);
+    let breaker = builder.open_for_exponential(5 * SECOND, 2, 60 * SECOND).build();
     open(&breaker);
     for wait in [5, 10, 20, 40, 60, 60] {
         assert_eq!(breaker.retry_after(), Some(wait * SECOND));
@@ -213,19 +221,20 @@ fn b23_flapping_grows_the_wait_and_a_full_window_shrinks_it() {
     clock.advance("60s");
     succeed(&breaker, 1);
     assert_eq!(breaker.state(), State::Closed);
-    succeed(&breaker, 1); // less than a window
-    fail(&breaker, 1);
+    open(&breaker); // closed for less than a window
     assert_eq!(breaker.retry_after(), Some(60 * SECOND), "it flaps");
     clock.advance("60s");
-    succeed(&breaker, 5);
-    fail(&breaker, 2);
+    succeed(&breaker, 1);
+    mode.pass_a_window(&breaker, &clock);
+    open(&breaker);
     assert_eq!(breaker.retry_after(), Some(5 * SECOND), "it was closed for a full window");
 }
+modes!(b23_flapping_grows_the_wait_and_a_full_window_shrinks_it);
 
-#[test]
-fn b23_manual_opening_does_not_count() {
+fn b23_manual_opening_does_not_count(mode: Mode) {
     let clock = pause();
-    let breaker = builder("b23_manual").open_for_exponential(5 * SECOND, 2, 60 * SECOND).build();
+    let breaker =
+        mode.builder("b23_manual").open_for_exponential(5 * SECOND, 2, 60 * SECOND).build();
     for _ in 0..3 {
         breaker.force_open();
         breaker.close();
@@ -237,11 +246,11 @@ fn b23_manual_opening_does_not_count() {
     open(&breaker);
     assert_eq!(breaker.retry_after(), Some(5 * SECOND), "a reset starts small again");
 }
+modes!(b23_manual_opening_does_not_count);
 
-#[test]
-fn b13_the_end_of_the_wait_is_inclusive() {
+fn b13_the_end_of_the_wait_is_inclusive(mode: Mode) {
     let clock = pause();
-    let breaker = builder("b13").build();
+    let breaker = mode.builder("b13").build();
     open(&breaker);
     clock.advance("9999999999ns");
     let refused = breaker.acquire().expect_err("a nanosecond is left");
@@ -249,11 +258,11 @@ fn b13_the_end_of_the_wait_is_inclusive() {
     clock.advance("1ns");
     assert!(!is_refused(&breaker));
 }
+modes!(b13_the_end_of_the_wait_is_inclusive);
 
-#[test]
-fn b13_a_wait_shorter_than_the_words_unit_is_rounded_up() {
+fn b13_a_wait_shorter_than_the_words_unit_is_rounded_up(mode: Mode) {
     let clock = pause();
-    let breaker = builder("b13_short").open_for(Duration::from_micros(1_500)).build();
+    let breaker = mode.builder("b13_short").open_for(Duration::from_micros(1_500)).build();
     clock.advance("300us");
     open(&breaker);
     clock.advance("1499us");
@@ -261,45 +270,56 @@ fn b13_a_wait_shorter_than_the_words_unit_is_rounded_up() {
     clock.advance("201us");
     assert!(!is_refused(&breaker), "at 2 ms, the next whole millisecond");
 }
+modes!(b13_a_wait_shorter_than_the_words_unit_is_rounded_up);
 
-#[test]
-fn b14_cb25_a_clock_that_goes_back_changes_nothing_for_the_worse() {
+fn b14_cb25_a_clock_that_goes_back_changes_nothing_for_the_worse(mode: Mode) {
     let clock = pause();
-    let breaker = builder("b14").slow_call(SECOND).build();
+    let breaker = mode.builder("b14").slow_call(SECOND).build();
     clock.set("100s");
     let permit = breaker.acquire().unwrap();
     clock.set("95s");
     permit.success();
-    assert_eq!(
-        breaker.window(),
-        Window { calls: 1, failures: 0, slow: 0 },
-        "a negative span is none"
-    );
-    fail(&breaker, 1); // open until 105
+    assert_eq!(counter(&breaker, "success"), 1, "a negative span is none");
+    let end = 105 * SECOND;
+    while breaker.state() == State::Closed {
+        fail(&breaker, 1);
+    }
+    assert_eq!(breaker.retry_after(), Some(10 * SECOND));
     clock.set("90s");
-    assert_eq!(breaker.acquire().expect_err("open").retry_after(), Some(15 * SECOND));
+    assert_eq!(breaker.acquire().expect_err("open").retry_after(), Some(end - 90 * SECOND));
     clock.set("105s");
     assert!(!is_refused(&breaker), "the end did not move");
 }
+modes!(b14_cb25_a_clock_that_goes_back_changes_nothing_for_the_worse);
 
-#[test]
-fn b15_a_clock_that_goes_back_empties_no_window() {
+fn b15_a_clock_that_goes_back_empties_no_window(mode: Mode) {
     let clock = pause();
-    let breaker = builder("b15").min_calls(4).slow_call(SECOND).build();
-    clock.set("100s");
+    let breaker = mode.builder("b15").min_calls(4).slow_call(SECOND).build();
+    clock.set("1h");
     fail(&breaker, 1);
     clock.set("1s");
     succeed(&breaker, 2);
     assert_eq!(breaker.window(), Window { calls: 3, failures: 1, slow: 0 });
-    clock.set("200s");
+    clock.set("3601s");
     fail(&breaker, 1);
     assert_eq!(breaker.state(), State::Open, "two of four");
 }
+windows!(b15_a_clock_that_goes_back_empties_no_window);
 
 #[test]
-fn b17_hint_on_the_tripping_failure_lengthens_the_wait() {
+fn b15_a_clock_that_goes_back_ends_no_row() {
+    let clock = pause();
+    let breaker = Mode::Consecutive.builder("b15").slow_call(SECOND).build();
+    clock.set("1h");
+    fail(&breaker, 1);
+    clock.set("1s");
+    fail(&breaker, 1);
+    assert_eq!(breaker.state(), State::Open);
+}
+
+fn b17_hint_on_the_tripping_failure_lengthens_the_wait(mode: Mode) {
     let _clock = pause();
-    let breaker = builder("b17").max_open_for(60 * SECOND).build();
+    let breaker = mode.builder("b17").max_open_for(60 * SECOND).build();
     let hinted = Judgement::FAILURE.after(30 * SECOND);
     breaker.acquire().unwrap().settle(hinted.after(50 * SECOND));
     breaker.acquire().unwrap().settle(hinted);
@@ -309,11 +329,11 @@ fn b17_hint_on_the_tripping_failure_lengthens_the_wait() {
     breaker.acquire().unwrap().settle(Judgement::FAILURE.after(Duration::MAX));
     assert_eq!(breaker.retry_after(), Some(60 * SECOND));
 }
+modes!(b17_hint_on_the_tripping_failure_lengthens_the_wait);
 
-#[test]
-fn b18_state_and_admission_do_not_contradict_each_other() {
+fn b18_state_and_admission_do_not_contradict_each_other(mode: Mode) {
     let clock = pause();
-    let breaker = builder("b18").build();
+    let breaker = mode.builder("b18").build();
     open(&breaker);
     clock.advance("10s");
     assert_eq!(breaker.retry_after(), None, "the wait is over");
@@ -321,24 +341,26 @@ fn b18_state_and_admission_do_not_contradict_each_other() {
     let _probe = breaker.acquire().expect("and then it is half-open");
     assert_eq!(breaker.state(), State::HalfOpen);
 }
+modes!(b18_state_and_admission_do_not_contradict_each_other);
 
-#[test]
-fn b19_one_refusal_is_one_event_and_one_count() {
+fn b19_one_refusal_is_one_event_and_one_count(mode: Mode) {
     listen();
-    let breaker = builder("b19").build();
+    let breaker = mode.builder("b19").build();
     open(&breaker);
     for _ in 0..5 {
         assert!(is_refused(&breaker));
     }
-    let refusals =
-        heard("b19").into_iter().filter(|event| matches!(event, Event::Refused(_))).count();
+    let refusals = heard(breaker.name())
+        .into_iter()
+        .filter(|event| matches!(event, Event::Refused(_)))
+        .count();
     assert_eq!((refusals, counter(&breaker, "refused")), (5, 5));
 }
+modes!(b19_one_refusal_is_one_event_and_one_count);
 
-#[test]
-fn b21_no_timer_acts_after_a_reset() {
+fn b21_no_timer_acts_after_a_reset(mode: Mode) {
     let clock = pause();
-    let breaker = builder("b21").build();
+    let breaker = mode.builder("b21").build();
     open(&breaker);
     breaker.reset();
     let generation = breaker.generation();
@@ -346,12 +368,12 @@ fn b21_no_timer_acts_after_a_reset() {
     succeed(&breaker, 1);
     assert_eq!((breaker.state(), breaker.generation()), (State::Closed, generation));
 }
+modes!(b21_no_timer_acts_after_a_reset);
 
-#[test]
-fn cb06_late_failures_do_not_prolong_the_wait() {
+fn cb06_late_failures_do_not_prolong_the_wait(mode: Mode) {
     listen();
     let clock = pause();
-    let breaker = builder("cb06").window(3).min_calls(3).build();
+    let breaker = mode.opening_after(3, "cb06").build();
     let mut permits: Vec<_> = (0..7).map(|_| breaker.acquire().unwrap()).collect();
     for permit in permits.drain(..3) {
         permit.failure();
@@ -362,6 +384,8 @@ fn cb06_late_failures_do_not_prolong_the_wait() {
     }
     clock.advance("100ms");
     assert!(!is_refused(&breaker), "a probe at t = 10");
-    let opened = transitions("cb06").into_iter().filter(|(_, to, _)| *to == State::Open).count();
+    let opened =
+        transitions(breaker.name()).into_iter().filter(|(_, to, _)| *to == State::Open).count();
     assert_eq!((opened, counter(&breaker, "lost")), (1, 4));
 }
+modes!(cb06_late_failures_do_not_prolong_the_wait);
