@@ -315,7 +315,7 @@ mod tests {
     fn all_errors_of_an_attribute_are_found_at_once() {
         let said = said(quote!(
             retri(max = 3),
-            circuit_breaker(window = "10s", min_calls = -1, failure_rate = 50, opn_for = "1s"),
+            circuit_breaker(window = "10", min_calls = -1, failure_rate = 50, opn_for = "1s"),
             timeout = 200,
             hedge(after = "30ms"),
             rate_limiter(rate = 100, burst = "5", start = ful, shard = 2, cost = "5"),
@@ -333,7 +333,7 @@ mod tests {
                 "unknown key `retri`",
                 "`hedge` is not available in this version",
                 "unknown key `opn_for`",
-                "a window of time is not available in this version",
+                "the duration `10` has no unit",
                 "a count cannot be negative",
                 "`50` may be a percentage or a fraction",
                 "the duration `200` has no unit",

@@ -95,8 +95,9 @@ use proc_macro::TokenStream;
 ///
 /// | of | option | default |
 /// |---|---|---|
-/// | `circuit_breaker` | `window`, 1 to 1024 calls | 100 |
-/// | | `min_calls`, 1 to `window`: outcomes before a rate counts | 20, or the window if that is smaller |
+/// | `circuit_breaker` | `window`: the last 1 to 1024 calls, or those of the last `"100ms"` to `"1d"` | 100 |
+/// | | `consecutive`, 1 to 1024: opens after so many failures in a row, instead of a window and its rates | off |
+/// | | `min_calls`, 1 to `window`: outcomes before a rate counts | 20, or the window if that is fewer calls |
 /// | | `failure_rate`: opens at this share | `"50%"` |
 /// | | `slow_call`, `slow_rate`: what is slow, and at which share it opens | off, `"100%"` |
 /// | | `open_for`: a duration or `exponential(d, factor = 2, cap = d)`, spread by `jitter` | `"10s"`, not spread |
@@ -128,8 +129,8 @@ use proc_macro::TokenStream;
 /// | `timeout` | `late`, in sync functions: `keep` or `timeout` | `keep` |
 ///
 /// # Rules
-/// What contradicts itself does not compile: `min_calls` above `window`, a `cost` above `burst`, a `queue` in which nobody waits.
-/// So does what is hardly meant, unless `allow(rule_id)` says that it is:
+/// What contradicts itself does not compile: `min_calls` above `window` or beside `consecutive`, a `cost` above `burst`, a `queue`
+/// in which nobody waits. So does what is hardly meant, unless `allow(rule_id)` says that it is:
 ///
 /// | rule | says that |
 /// |---|---|

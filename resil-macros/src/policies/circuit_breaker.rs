@@ -7,12 +7,15 @@ use crate::values::{
     Call, Count, Duration, Growth, Pattern, Ratio, bare, every, unknown_word, value,
 };
 use darling::FromMeta;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
+use std::ops::RangeInclusive;
 use syn::{Expr, ExprLit, Lit, Meta};
 
-const WINDOW: std::ops::RangeInclusive<u32> = 1..=1024;
-const PROBES: std::ops::RangeInclusive<u32> = 1..=511;
+const WINDOW: RangeInclusive<u32> = 1..=1024;
+/// Of time, in nanoseconds: 100 ms to a day.
+const SPAN: RangeInclusive<u64> = 100_000_000..=86_400_000_000_000;
+const PROBES: RangeInclusive<u32> = 1..=511;
 /// The core's default, for the rules that compare with it.
 const DEFAULT_WINDOW: u32 = 100;
 
@@ -31,7 +34,8 @@ pub(crate) struct CircuitBreaker {
 #[derive(FromMeta, Default, Debug)]
 #[darling(default)]
 pub(crate) struct BreakerSettings {
-    window: Option<Count>,
+    window: Option<Window>,
+    consecutive: Option<Count>,
     min_calls: Option<Count>,
     failure_rate: Option<Ratio>,
     pub(crate) slow_call: Option<Duration>,
@@ -44,6 +48,13 @@ pub(crate) struct BreakerSettings {
     /// Something else was written that could not be read.
     #[darling(skip)]
     incomplete: bool,
+}
+
+/// What a breaker counts while closed.
+#[derive(Clone, Copy, Debug)]
+enum Window {
+    Calls(Count),
+    Time(Duration),
 }
 
 /// How long a breaker stays open.
@@ -90,6 +101,7 @@ impl Settings for BreakerSettings {
         "circuit_breaker gateway { window = 100, failure_rate = \"50%\" }";
     const OPTIONS: &'static [&'static str] = &[
         "window",
+        "consecutive",
         "min_calls",
         "failure_rate",
         "slow_call",
@@ -101,10 +113,12 @@ impl Settings for BreakerSettings {
         "probe_timeout",
     ];
     const CALL: &'static [&'static str] = &["failure", "ignore"];
-    const LATER: &'static [&'static str] = &["consecutive"];
+    const LATER: &'static [&'static str] = &[];
     const ELSEWHERE: &'static [(&'static str, &'static str)] = &[
         ("failure_rate_threshold", "failure_rate = \"50%\""),
         ("failure_threshold", "failure_rate = \"50%\""),
+        ("consecutive_failures", "consecutive = 5"),
+        ("sampling_duration", "window = \"10s\""),
         ("sliding_window_size", "window = 100"),
         ("minimum_number_of_calls", "min_calls = 20"),
         ("minimum_throughput", "min_calls = 20"),
@@ -115,22 +129,8 @@ impl Settings for BreakerSettings {
     ];
 
     fn read(entries: Vec<Entry>, out: &mut Diagnostics) -> Self {
-        let (mut kept, mut faulty) = (Vec::new(), false);
-        for entry in entries {
-            match &entry.value {
-                Value::Expr(_, expr) if entry.is("window") && is_duration(expr) => {
-                    faulty = true;
-                    out.push(diag::error(
-                        expr,
-                        "a window of time is not available in this version",
-                        "`window = 100` keeps the last 100 calls",
-                    ));
-                }
-                _ => kept.push(entry),
-            }
-        }
-        let (settings, incomplete) = source::options::<Self>(kept, out);
-        Self { incomplete: incomplete || faulty, ..settings }
+        let (settings, incomplete) = source::options::<Self>(entries, out);
+        Self { incomplete, ..settings }
     }
 
     fn set_incomplete(&mut self) {
@@ -142,9 +142,19 @@ impl Settings for BreakerSettings {
     }
 
     fn check(&self, _key: &Ident, rules: &mut Rules<'_>) {
+        let (mut calls, mut most) = (None, *WINDOW.end());
+        match self.window {
+            Some(Window::Calls(window)) => calls = Some(window),
+            Some(Window::Time(window)) => {
+                rules.must(window.within("window", SPAN));
+                most = u32::MAX;
+            }
+            None => {}
+        }
         let counts = [
-            (self.window, "window", WINDOW),
-            (self.min_calls, "min_calls", 1..=*WINDOW.end()),
+            (calls, "window", WINDOW),
+            (self.consecutive, "consecutive", WINDOW),
+            (self.min_calls, "min_calls", 1..=most),
             (self.probes, "probes", PROBES),
         ];
         for (count, name, range) in counts {
@@ -154,8 +164,12 @@ impl Settings for BreakerSettings {
             growth.check().into_iter().for_each(|kept| rules.must(kept));
         }
         if !self.incomplete {
-            rules.must(self.min_calls_over_window());
-            rules.must(self.slow_rate_needs_slow_call());
+            if let Some(consecutive) = self.consecutive {
+                self.one_criterion(consecutive).for_each(|error| rules.must(Err(error)));
+            } else {
+                rules.must(self.min_calls_over_window());
+                rules.must(self.slow_rate_needs_slow_call());
+            }
             rules.must(self.open_for_over_max());
         }
     }
@@ -163,7 +177,8 @@ impl Settings for BreakerSettings {
     fn setters(&self, rt: &TokenStream) -> Vec<TokenStream> {
         let ratio = |ratio: Ratio| ratio.tokens(rt);
         let setters = [
-            self.window.map(|n| quote!(.window(#n))),
+            self.window.map(Window::setter),
+            self.consecutive.map(|n| quote!(.consecutive(#n))),
             self.min_calls.map(|n| quote!(.min_calls(#n))),
             self.failure_rate.map(ratio).map(|r| quote!(.failure_rate(#r))),
             self.slow_call.map(|d| quote!(.slow_call(#d))),
@@ -179,8 +194,28 @@ impl Settings for BreakerSettings {
 }
 
 impl BreakerSettings {
+    /// One criterion at a time.
+    fn one_criterion(&self, consecutive: Count) -> impl Iterator<Item = syn::Error> {
+        let written = [
+            ("window", self.window.map(Window::span)),
+            ("min_calls", self.min_calls.map(|calls| calls.span)),
+            ("failure_rate", self.failure_rate.map(|rate| rate.span)),
+            ("slow_rate", self.slow_rate.map(|rate| rate.span)),
+        ];
+        let error = move |(name, span): (&str, Option<_>)| {
+            let help = format!("leave it out, or `consecutive = {}`", consecutive.value);
+            let wrong = format!("`{name}` has no meaning beside `consecutive`");
+            span.map(|span| diag::error_at(span, wrong, help))
+        };
+        written.into_iter().filter_map(error)
+    }
+
     fn min_calls_over_window(&self) -> syn::Result<()> {
-        let window = self.window.map_or(DEFAULT_WINDOW, |window| window.value);
+        let window = match self.window {
+            Some(Window::Calls(window)) => window.value,
+            Some(Window::Time(_)) => return Ok(()),
+            None => DEFAULT_WINDOW,
+        };
         match self.min_calls {
             Some(min_calls) if min_calls.value > window && WINDOW.contains(&window) => {
                 Err(diag::error(
@@ -221,6 +256,32 @@ impl BreakerSettings {
     }
 }
 
+impl FromMeta for Window {
+    fn from_meta(meta: &Meta) -> darling::Result<Self> {
+        let expr = value(meta, "100")?;
+        Ok(match bare(expr) {
+            Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => Self::Time(Duration::read(expr)?),
+            _ => Self::Calls(Count::read(expr)?),
+        })
+    }
+}
+
+impl Window {
+    fn span(self) -> Span {
+        match self {
+            Self::Calls(calls) => calls.span,
+            Self::Time(span) => span.span,
+        }
+    }
+
+    fn setter(self) -> TokenStream {
+        match self {
+            Self::Calls(calls) => quote!(.window(#calls)),
+            Self::Time(span) => quote!(.window_for(#span)),
+        }
+    }
+}
+
 impl FromMeta for OpenFor {
     fn from_meta(meta: &Meta) -> darling::Result<Self> {
         const EXAMPLE: &str = "exponential(\"5s\", factor = 2, cap = \"5m\")";
@@ -245,9 +306,4 @@ impl OpenFor {
             }
         }
     }
-}
-
-/// Whether it is meant as a span of time.
-fn is_duration(expr: &Expr) -> bool {
-    matches!(bare(expr), Expr::Lit(ExprLit { lit: Lit::Str(_), .. }))
 }
