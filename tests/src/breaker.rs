@@ -63,6 +63,11 @@ impl Mode {
     }
 }
 
+/// Opens after two failures of a window of four calls, for 10 s; two probes.
+pub fn builder(name: &'static str) -> CircuitBreakerBuilder {
+    CircuitBreaker::builder(name).window(4).min_calls(2).open_for(10 * SECOND).probes(2)
+}
+
 /// Tests of what holds whatever a breaker goes by: `name_of_the_function::{calls, time, consecutive}`.
 #[macro_export]
 macro_rules! modes {
