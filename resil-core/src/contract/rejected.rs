@@ -2,6 +2,7 @@
 //!
 //! Invariant: `name` and `len` were taken from one `&'static str`, so that the string can be put together again.
 
+use crate::time::Nanos;
 use core::fmt;
 use core::ptr::NonNull;
 use core::time::Duration;
@@ -109,11 +110,14 @@ impl Rejected {
     /// With the time after which another call may be admitted, kept to eight digits and rounded up.
     #[inline]
     #[must_use]
-    pub const fn after(mut self, wait: Duration) -> Self {
-        let ns = wait.as_nanos();
-        #[allow(clippy::cast_possible_truncation)] // compared first
-        let ns = if ns > u64::MAX as u128 { u64::MAX } else { ns as u64 };
-        self.when = When::encode(ns);
+    pub const fn after(self, wait: Duration) -> Self {
+        self.after_nanos(Nanos::from_duration(wait))
+    }
+
+    /// As [`after`](Self::after).
+    #[inline]
+    pub(crate) const fn after_nanos(mut self, wait: Nanos) -> Self {
+        self.when = When::encode(wait.0);
         self
     }
 

@@ -58,8 +58,8 @@ impl fmt::Debug for Word {
     }
 }
 
-/// Why there was nothing to take.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Why there was nothing to take; what helps sooner comes first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Short {
     /// There will be something after this wait.
     Wait(Nanos),
@@ -67,17 +67,6 @@ pub(super) enum Short {
     Never,
     /// The clock went back, or this is the first call of a limiter that starts empty.
     Astray,
-}
-
-impl Short {
-    /// Whether this is less bad than `other`.
-    pub(super) fn is_sooner_than(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Wait(wait), Self::Wait(other)) => wait < other,
-            (Self::Wait(_), _) => true,
-            _ => false,
-        }
-    }
 }
 
 /// What became of a reservation.

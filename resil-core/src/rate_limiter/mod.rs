@@ -117,6 +117,16 @@ struct Taken {
     shard: u32,
 }
 
+/// What a call was not given.
+#[derive(Clone, Copy)]
+struct Lack {
+    short: Short,
+    /// Where it would be given first.
+    shard: u32,
+    /// When that was seen.
+    at: Nanos,
+}
+
 impl RateLimiter {
     /// Starts a limiter of this name.
     #[track_caller]
@@ -227,42 +237,48 @@ impl RateLimiter {
 
     #[cold]
     #[inline(never)]
-    fn acquire_or_refuse(&self, permits: u32, mut at: Nanos) -> Result<(), Rejected> {
-        match self.search(permits, &mut at) {
+    fn acquire_or_refuse(&self, permits: u32, at: Nanos) -> Result<(), Rejected> {
+        match self.search(permits, at) {
             Ok(_) => Ok(()),
-            Err((short, _)) => Err(self.refuse(short)),
+            Err(lack) => Err(self.refuse(lack.short)),
         }
     }
 
-    /// The second look: puts right what is astray, and looks into every shard. Else how long it would take, and where.
-    fn search(&self, permits: u32, at: &mut Nanos) -> Result<Taken, (Short, u32)> {
-        let mut best = (Short::Never, 0);
+    /// The second look: puts right what is astray, and looks into every shard.
+    fn search(&self, permits: u32, at: Nanos) -> Result<Taken, Lack> {
         let own = self.own_shard();
-        for step in 0..self.shards {
-            let shard = (own + step) % self.shards;
-            loop {
-                let bucket = self.bucket(shard);
-                match bucket.short(&self.eras, permits, *at, self.longest_wait()) {
-                    None => {
-                        if let Some(ticket) = bucket.take(&self.eras, permits, *at) {
-                            self.counters.add(ADMITTED);
-                            return Ok(Taken { ticket, at: *at, permits, shard });
-                        }
-                    }
-                    Some(Short::Astray) => {
-                        self.put_right(shard);
-                        *at = time::now();
-                    }
-                    Some(short) => {
-                        if short.is_sooner_than(best.0) {
-                            best = (short, shard);
-                        }
-                        break;
-                    }
-                }
+        let mut best = match self.look(own, permits, at) {
+            Err(lack) if self.shards > 1 => lack,
+            found => return found,
+        };
+        for shard in (own + 1..self.shards).chain(0..own) {
+            match self.look(shard, permits, best.at) {
+                Err(lack) if lack.short < best.short => best = lack,
+                Err(_) => {}
+                found => return found,
             }
         }
         Err(best)
+    }
+
+    /// What there is in a shard, or why there is nothing.
+    fn look(&self, shard: u32, permits: u32, mut at: Nanos) -> Result<Taken, Lack> {
+        let bucket = self.bucket(shard);
+        loop {
+            match bucket.short(&self.eras, permits, at, self.longest_wait()) {
+                None => {
+                    if let Some(ticket) = bucket.take(&self.eras, permits, at) {
+                        self.counters.add(ADMITTED);
+                        return Ok(Taken { ticket, at, permits, shard });
+                    }
+                }
+                Some(Short::Astray) => {
+                    self.put_right(shard);
+                    at = time::now();
+                }
+                Some(short) => return Err(Lack { short, shard, at }),
+            }
+        }
     }
 
     /// Counts and reports a refusal.
@@ -270,7 +286,7 @@ impl RateLimiter {
         self.counters.add(REFUSED);
         let refused = Rejected::new(Reason::RateLimited, self.name);
         let refused = match short {
-            Short::Wait(wait) => refused.after(wait.to_duration()),
+            Short::Wait(wait) => refused.after_nanos(wait),
             Short::Never | Short::Astray => refused.never(),
         };
         if has_observer() {

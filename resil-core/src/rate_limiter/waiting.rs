@@ -5,7 +5,7 @@
 
 use super::bucket::{Reserved, Short};
 use super::queue::Seat;
-use super::{ABANDONED, ADMITTED, Desk, RateLimiter, Taken, WAITED};
+use super::{ABANDONED, ADMITTED, Desk, Lack, RateLimiter, Taken, WAITED};
 use crate::cell::rate::LONGEST;
 use crate::cell::slots::Wake;
 use crate::contract::Rejected;
@@ -51,12 +51,12 @@ impl RateLimiter {
     ) -> Result<Begun<'_>, Rejected> {
         let until = self.until(at, deadline);
         loop {
-            let (short, shard) = match self.search(permits, &mut at) {
+            let Lack { short, shard, at: seen } = match self.search(permits, at) {
                 Ok(taken) => return Ok(Begun::In(taken)),
-                Err(short) => short,
+                Err(lack) => lack,
             };
             match short {
-                Short::Wait(wait) if at.plus(wait) <= until && wait <= LONGEST => {}
+                Short::Wait(wait) if seen.plus(wait) <= until && wait <= LONGEST => {}
                 short => return Err(self.refuse(short)),
             }
             let wake = wake();
