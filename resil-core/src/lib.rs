@@ -42,7 +42,7 @@ mod timeout;
 #[cfg(not(resil_loom))]
 pub use bulkhead::{Bulkhead, BulkheadBuilder, BulkheadOptions, Entering, Slot};
 #[cfg(not(resil_loom))]
-pub use catalog::{Catalog, Entry, Problem, catalog};
+pub use catalog::{Catalog, Entry, GuardedFunction, Member, Membership, Problem, catalog};
 pub use cell::backoff::Backoff;
 pub use cell::jitter::Jitter;
 #[cfg(not(resil_loom))]
@@ -69,4 +69,4 @@ pub use time::Deadline;
 pub use timeout::{AttemptLimit, Timeout, TimeoutBuilder};
 #[cfg(all(feature = "catalog", not(resil_loom)))]
 #[doc(hidden)]
-pub use {catalog::POLICIES, linkme as __linkme};
+pub use {catalog::FUNCTIONS, catalog::POLICIES, linkme as __linkme};

@@ -1,5 +1,9 @@
 //! A named breaker, a sync function, and a body with an early return.
 pub fn charge(order: &Order) -> Result<Receipt, PayError> {
+    ::resil::__private::__list_function!(
+        ::core::concat!(::core::module_path!(), "::charge"), [& crate
+        ::policies::circuit_breaker::gateway]
+    );
     let mut __resil_circuit_breaker = match ::resil::CircuitBreaker::acquire(
         &crate::policies::circuit_breaker::gateway,
     ) {

@@ -14,6 +14,11 @@ fn charge(order: &Order) -> Result<Receipt, PayError> {
     }
         .build();
     ::resil::register!(__RESIL_BULKHEAD);
+    ::resil::__private::__list_function!(
+        ::core::concat!(::core::module_path!(), "::charge"), [& __RESIL_BULKHEAD, & crate
+        ::policies::circuit_breaker::gateway, & __RESIL_RETRY, & crate
+        ::policies::rate_limiter::quota].breaker_outside()
+    );
     let __resil_bulkhead = match ::resil::Bulkhead::enter(
         &__RESIL_BULKHEAD,
         ::resil::__private::Deadline::NEVER,

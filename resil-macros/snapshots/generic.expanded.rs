@@ -5,6 +5,9 @@ where
     E: facade::resil::Classify,
 {
     #![allow(clippy::unused)]
+    facade::resil::__private::__list_function!(
+        ::core::concat!(::core::module_path!(), "::count"), [& statics::GATEWAY]
+    );
     let mut __resil_circuit_breaker = match facade::resil::CircuitBreaker::acquire(
         &statics::GATEWAY,
     ) {

@@ -28,6 +28,10 @@ impl Shop {
         }
             .build();
         ::resil::register!(__RESIL_CIRCUIT_BREAKER);
+        ::resil::__private::__list_function!(
+            "shop::sell", [& __RESIL_FALLBACK, & __RESIL_CIRCUIT_BREAKER, &
+            __RESIL_RETRY].breaker_outside()
+        );
         let __resil_ended: ::resil::__private::Ended<Result<u32, Fault>> = '__resil_call: {
             let mut __resil_circuit_breaker = match ::resil::CircuitBreaker::acquire(
                 &__RESIL_CIRCUIT_BREAKER,

@@ -17,6 +17,9 @@ fn charge(log: &mut Vec<&str>, order: Order) -> Result<Receipt, PayError> {
         .within(::core::time::Duration::from_secs(2))
         .build();
     ::resil::register!(__RESIL_RETRY);
+    ::resil::__private::__list_function!(
+        ::core::concat!(::core::module_path!(), "::charge"), [& __RESIL_RETRY]
+    );
     let mut __resil_spare_order = ::resil::__private::Spare::new(order);
     let mut __resil_attempts = ::resil::__private::Retry::start(&__RESIL_RETRY);
     loop {

@@ -120,6 +120,13 @@ async fn charge(client: &Client, order: &Order) -> Result<Receipt, PayError> {
         .after(::core::time::Duration::from_millis(200))
         .build();
     ::resil::register!(__RESIL_TIMEOUT);
+    ::resil::__private::__list_function!(
+        ::core::concat!(::core::module_path!(), "::charge"), [& __RESIL_FALLBACK, &
+        __RESIL_DEADLINE, & __RESIL_RETRY, & crate ::policies::retry_budget::budget, &
+        crate ::policies::circuit_breaker::gateway, & crate
+        ::policies::rate_limiter::quota, & crate ::policies::bulkhead::pool, &
+        __RESIL_TIMEOUT].asynchronous()
+    );
     let __resil_ended: ::resil::__private::Ended<Result<Receipt, PayError>> = {
         let __resil_deadline = ::resil::__private::DeadlineLimit::start(
             &__RESIL_DEADLINE,

@@ -6,6 +6,9 @@ fn alone(conn: &mut Conn) -> io::Result<impl Iterator<Item = u8>> {
         .after(::core::time::Duration::from_millis(200))
         .build();
     ::resil::register!(__RESIL_TIMEOUT);
+    ::resil::__private::__list_function!(
+        ::core::concat!(::core::module_path!(), "::alone"), [& __RESIL_TIMEOUT]
+    );
     let __resil_timed = ::resil::__private::call_limited(
         &mut (),
         ::resil::__private::Timeout::limit(&__RESIL_TIMEOUT),
@@ -36,6 +39,10 @@ fn dropped(conn: &mut Conn) -> u32 {
         .after(::core::time::Duration::from_millis(200))
         .build();
     ::resil::register!(__RESIL_TIMEOUT);
+    ::resil::__private::__list_function!(
+        ::core::concat!(::core::module_path!(), "::dropped"), [& __RESIL_FALLBACK, &
+        __RESIL_TIMEOUT]
+    );
     let __resil_ended: ::resil::__private::Ended<u32> = {
         let __resil_timed = ::resil::__private::call_limited(
             &mut (),
@@ -115,6 +122,10 @@ fn stack(conn: &mut Conn) -> Result<u32, PayError> {
         .after(::core::time::Duration::from_millis(200))
         .build();
     ::resil::register!(__RESIL_TIMEOUT);
+    ::resil::__private::__list_function!(
+        ::core::concat!(::core::module_path!(), "::stack"), [& __RESIL_DEADLINE, &
+        __RESIL_RETRY, & crate ::policies::circuit_breaker::gateway, & __RESIL_TIMEOUT]
+    );
     let __resil_deadline = ::resil::__private::DeadlineLimit::start(&__RESIL_DEADLINE);
     let mut __resil_attempts = ::resil::__private::Retry::start(&__RESIL_RETRY);
     let mut __resil_held = ::core::option::Option::None;

@@ -6,6 +6,10 @@ async fn fetch(mut conn: Conn, key: &str) -> io::Result<impl Stream<Item = u8>> 
         .after(::core::time::Duration::from_millis(200))
         .build();
     ::resil::register!(__RESIL_TIMEOUT);
+    ::resil::__private::__list_function!(
+        ::core::concat!(::core::module_path!(), "::fetch"), [& __RESIL_TIMEOUT]
+        .asynchronous()
+    );
     let __resil_outcome: ::core::result::Result<
         io::Result<_>,
         ::resil::__private::Rejected,

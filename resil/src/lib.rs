@@ -45,11 +45,12 @@ pub use resil_core::{
     Bulkhead, BulkheadBuilder, BulkheadOptions, ByClassify, ByJudge, CallDeadline, Catalog, Cause,
     Cells, CircuitBreaker, CircuitBreakerBuilder, Classify, Counter, Criterion, Deadline,
     DeadlineLimit, DeadlineLimitBuilder, Entering, Entry, Event, Fallback, FallbackBuilder,
-    InvalidOption, Jitter, JudgeBy, Judgement, Kind, LimiterOptions, Location, Observer,
-    ObserverAlreadySet, Permit, Pipeline, Policy, Problem, Rate, RateLimiter, RateLimiterBuilder,
-    Ratio, Reason, Refusing, Rejected, Reserving, Retry, RetryBudget, RetryBudgetBuilder,
-    RetryBuilder, Setting, Slot, Start, State, Stop, Timeout, TimeoutBuilder, TripReason, Value,
-    Verdict, Window, Withdrawal, catalog, observer_loops, observer_panics, register, set_observer,
+    GuardedFunction, InvalidOption, Jitter, JudgeBy, Judgement, Kind, LimiterOptions, Location,
+    Observer, ObserverAlreadySet, Permit, Pipeline, Policy, Problem, Rate, RateLimiter,
+    RateLimiterBuilder, Ratio, Reason, Refusing, Rejected, Reserving, Retry, RetryBudget,
+    RetryBudgetBuilder, RetryBuilder, Setting, Slot, Start, State, Stop, Timeout, TimeoutBuilder,
+    TripReason, Value, Verdict, Window, Withdrawal, catalog, observer_loops, observer_panics,
+    register, set_observer,
 };
 #[doc(inline)]
 pub use resil_macros::{Classify, resilient};

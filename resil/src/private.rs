@@ -1,5 +1,6 @@
 //! What the macros reach `resil` by. Not for people, and not covered by any promise of stability.
 
+pub use resil_core::__list_function;
 pub use resil_core::expand::{
     Carried, Carry, Classifies, Fails, Hint, Spare, Unknown, bulkhead_wait, cost_within_burst,
     discard, edge, limiter_wait, overdue, release, slow_call_below, wait_below, waits_below,

@@ -187,7 +187,7 @@ fn named<'a, R: Row, S: Settings>(
 }
 
 /// Whether it is a constant of a type, beside which nothing can stand.
-fn is_in_type(path: &Path) -> bool {
+pub(crate) fn is_in_type(path: &Path) -> bool {
     let before = path.segments.iter().rev().nth(1);
     before.is_some_and(|segment| segment.ident.to_string().starts_with(char::is_uppercase))
 }
