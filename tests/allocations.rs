@@ -11,7 +11,7 @@ use std::cell::Cell;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
-use tests::{Fault, breaker_of, count, poll_once};
+use tests::{Fault, breaker_of, bulkhead_of, count, limiter_of, poll_once};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -140,10 +140,16 @@ fn outcome(good: bool) -> Result<u32, Fault> {
     if good { Ok(1) } else { Err(Fault::Mine) }
 }
 
+static PAYS: RetryBudget = RetryBudget::builder("pays").build();
+
 #[resilient(
     fallback(error = |error| Err(error)),
-    retry(max = 3, backoff = constant("0s"), jitter = none, on = Err(Fault::Down(_))),
+    deadline = "1h",
+    retry(max = 3, backoff = constant("0s"), jitter = none, on = Err(Fault::Down(_)), budget = self::PAYS),
     circuit_breaker(window = 1024, min_calls = 1024),
+    rate_limiter(rate = "1000000/s", wait = "1s"),
+    bulkhead(max_concurrent = 1, wait = "1s"),
+    timeout = "10m",
     name = "sync"
 )]
 fn blocking(good: bool) -> Result<u32, Fault> {
@@ -153,8 +159,10 @@ fn blocking(good: bool) -> Result<u32, Fault> {
 #[resilient(
     fallback(error = |error| Err(error)),
     deadline = "1h",
-    retry(max = 3, backoff = constant("0s"), jitter = none, on = Err(Fault::Down(_))),
+    retry(max = 3, backoff = constant("0s"), jitter = none, on = Err(Fault::Down(_)), budget = self::PAYS),
     circuit_breaker(window = 1024, min_calls = 1024),
+    rate_limiter(rate = "1000000/s", wait = "1s"),
+    bulkhead(max_concurrent = 1, wait = "1s"),
     timeout = "10m",
     name = "async"
 )]
@@ -195,8 +203,14 @@ fn a_guarded_call_that_succeeds_or_fails_never_allocates() {
 }
 
 #[test]
-fn a_refusal_never_allocates() {
-    #[resilient(retry(max = 3), circuit_breaker, name = "refusing")]
+fn a_refusal_never_allocates_whichever_gate_it_is() {
+    #[resilient(
+        retry(max = 3),
+        circuit_breaker,
+        rate_limiter(rate = "1000/d", burst = 1_000_000),
+        bulkhead(max_concurrent = 1),
+        name = "refusing"
+    )]
     fn blocking() -> Result<u32, Fault> {
         Ok(1)
     }
@@ -204,6 +218,8 @@ fn a_refusal_never_allocates() {
         deadline = "1h",
         retry(max = 3),
         circuit_breaker,
+        rate_limiter(rate = "1000/d", burst = 1_000_000),
+        bulkhead(max_concurrent = 1),
         timeout = "10m",
         name = "refusing_async"
     )]
@@ -213,11 +229,22 @@ fn a_refusal_never_allocates() {
     let reason = |refused: Result<u32, Fault>| {
         refused.unwrap_err().refusal().map(|refused| refused.reason())
     };
-    for name in ["refusing", "refusing_async"] {
+    let refuse = |expected: Reason| {
+        allocates_nothing(|| reason(blocking()), &Some(expected));
+        allocates_nothing(|| reason(polled(asynchronous())), &Some(expected));
+    };
+    let both = ["refusing", "refusing_async"];
+    let inside = both.map(|name| bulkhead_of(name).acquire().unwrap());
+    refuse(Reason::BulkheadFull);
+    for name in both {
+        limiter_of(name).drain();
+    }
+    refuse(Reason::RateLimited);
+    for name in both {
         breaker_of(name).force_open();
     }
-    allocates_nothing(|| reason(blocking()), &Some(Reason::CircuitOpen));
-    allocates_nothing(|| reason(polled(asynchronous())), &Some(Reason::CircuitOpen));
+    refuse(Reason::CircuitOpen);
+    drop(inside);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::future::pending;
 use std::pin::pin;
 use std::task::Poll;
-use tests::{Fault, breaker_of, counts, poll_once};
+use tests::{Fault, breaker_of, bulkhead_of, counts, poll_once};
 
 /// Writes its name down when it is dropped.
 struct Noted<'a>(&'static str, &'a RefCell<Vec<String>>);
@@ -109,6 +109,97 @@ fn x08_a_timeout_drops_the_body_before_the_permit() {
     assert!(poll_once(future.as_mut()).is_ready());
     assert_eq!(*log.borrow(), ["local: taken"]);
     assert_eq!(counts(Kind::CircuitBreaker, "x08_timeout"), [("failure", 2), ("refused", 1)]);
+}
+
+/// Writes down, when it is dropped, how many are inside of a bulkhead.
+struct Inside<'a>(&'static str, &'static str, &'a Log);
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        let inside = bulkhead_of(self.1).in_flight();
+        self.2.borrow_mut().push(format!("{}: {inside}", self.0));
+    }
+}
+
+#[test]
+fn x08_k02_the_place_outlives_the_work_and_no_more() {
+    #[resilient(
+        bulkhead(max_concurrent = 1),
+        retry(max = 2, backoff = constant("0s"), jitter = none),
+        circuit_breaker,
+        fallback = |_| { drop(Inside("fallback", "k02", log)); Err(Fault::Mine) },
+        name = "k02"
+    )]
+    fn call(argument: Inside<'_>, log: &Log) -> Result<u32, Fault> {
+        let _ = &argument;
+        let _local = Inside("local", "k02", log);
+        Err(Fault::Down(1))
+    }
+    let log = Log::default();
+    call(Inside("argument", "k02", &log), &log).unwrap_err();
+    assert_eq!(log.into_inner(), ["local: 1", "local: 1", "fallback: 0", "argument: 0"]);
+}
+
+#[test]
+fn x08_k02_a_place_around_all_attempts_outlives_all_of_them() {
+    #[resilient(
+        order = [fallback, bulkhead, retry, circuit_breaker],
+        bulkhead(max_concurrent = 1),
+        retry(max = 2, backoff = constant("0s"), jitter = none, before = drop(Inside("hook", "k02_around", log))),
+        circuit_breaker,
+        fallback = |_| { drop(Inside("fallback", "k02_around", log)); Err(Fault::Mine) },
+        name = "k02_around"
+    )]
+    fn call(log: &Log) -> Result<u32, Fault> {
+        let _local = Inside("local", "k02_around", log);
+        Err(Fault::Down(1))
+    }
+    let log = Log::default();
+    call(&log).unwrap_err();
+    assert_eq!(log.into_inner(), ["local: 1", "hook: 1", "local: 1", "fallback: 0"]);
+}
+
+#[test]
+fn x08_k02_cancelled_or_out_of_time_the_work_is_dropped_before_its_place() {
+    #[resilient(bulkhead(max_concurrent = 1), timeout = "100ms", name = "k02_async")]
+    async fn call(argument: Inside<'_>, log: &Log) -> Result<u32, Fault> {
+        let _ = &argument;
+        let _local = Inside("local", "k02_async", log);
+        pending().await
+    }
+    let clock = resil::testing::pause();
+    let log = Log::default();
+    for out_of_time in [false, true] {
+        let mut future = Box::pin(call(Inside("argument", "k02_async", &log), &log));
+        assert!(poll_once(future.as_mut()).is_pending());
+        if out_of_time {
+            clock.advance("100ms");
+            assert!(poll_once(future.as_mut()).is_ready());
+            assert_eq!(bulkhead_of("k02_async").in_flight(), 0, "BH05: though the future is there");
+        }
+        drop(future);
+        assert_eq!(log.take(), ["local: 1", "argument: 0"]);
+    }
+}
+
+/// What is told of a bulkhead that is asked for once and refused later on.
+#[test]
+fn l12_what_was_taken_is_back_before_a_refused_call_waits() {
+    #[resilient(
+        retry(max = 2, backoff = constant("0s"), jitter = none, on_rejected = true, before = seen.borrow_mut().push(bulkhead_of("l12").in_flight())),
+        order = [retry, bulkhead, rate_limiter],
+        bulkhead(max_concurrent = 1),
+        rate_limiter(rate = "10/s", burst = 1),
+        name = "l12"
+    )]
+    fn call(seen: &RefCell<Vec<u32>>) -> Result<u32, Fault> {
+        let _ = seen;
+        Ok(1)
+    }
+    let _clock = resil::testing::pause();
+    let seen = RefCell::default();
+    assert_eq!((call(&seen), call(&seen)), (Ok(1), Ok(1)));
+    assert_eq!(seen.into_inner(), [0], "between the refusal and the second attempt");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Every way out of a guarded function, under the full stack: nothing leaks, every call is counted once, and the breaker can
-//! still close.
+//! Every way out of a guarded function, under the full stack: nothing leaks, every call is counted once, the breaker can
+//! still close and the only place in the bulkhead is free.
 //!
 //! Each call is the first of two probes, so that a place that is not given back is missed at once.
 
@@ -12,7 +12,7 @@ use tests::{
     Calls, Fault, at_once, breaker_of, count, counts, on_a_manual_clock, poll_once, worlds,
 };
 
-/// An exit under a stack of everything, and under the one that a sync function can have.
+/// An exit under a stack without limits of time, and under one of everything.
 macro_rules! exit {
     ($name:ident: [$($own:tt)*] ($($arg:ident: $ty:ty),*) -> $ret:ty { $($body:tt)* } |$world:ident| { $($check:tt)* }) => {
         mod $name {
@@ -22,6 +22,8 @@ macro_rules! exit {
                 [
                     fallback = |cause| match cause { Cause::Error(error) => Err(error), Cause::Rejected(_) => Ok(0) },
                     circuit_breaker(window = 2, min_calls = 2, open_for = "1s", probes = 2, failure_rate = "100%"),
+                    rate_limiter(rate = "1000/s"),
+                    bulkhead(max_concurrent = 1),
                     $($own)*
                 ]
                 ($($arg: $ty),*) -> $ret { $($body)* }
@@ -29,10 +31,12 @@ macro_rules! exit {
             }
             worlds! {
                 with_limits:
-                async [
+                [
                     fallback = |cause| match cause { Cause::Error(error) => Err(error), Cause::Rejected(_) => Ok(0) },
                     deadline = "1h",
                     circuit_breaker(window = 2, min_calls = 2, open_for = "1s", probes = 2, failure_rate = "100%"),
+                    rate_limiter(rate = "1000/s", wait = "1s"),
+                    bulkhead(max_concurrent = 1, wait = "1s"),
                     timeout = "1m",
                     $($own)*
                 ]

@@ -28,6 +28,8 @@ macro_rules! exit {
                 deadline = "1m",
                 retry(max = 3, backoff = constant("1s"), jitter = none),
                 circuit_breaker(window = 2, min_calls = 2, open_for = "1s", probes = 2, failure_rate = "100%"),
+                rate_limiter(rate = "1000/s", wait = "1s"),
+                bulkhead(max_concurrent = 1, wait = "1s"),
                 timeout = "1s",
                 $($own)*
             ]

@@ -43,6 +43,13 @@ impl Body {
     }
 }
 
+/// Whether these tokens name this variable. It may say yes too often, never no.
+pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
+    let mut mentioned = HashSet::new();
+    mention(tokens, &mut mentioned);
+    mentioned.contains(&name.unraw().to_string())
+}
+
 fn is_punct(tree: &TokenTree, c: char) -> bool {
     matches!(tree, TokenTree::Punct(punct) if punct.as_char() == c)
 }

@@ -2,21 +2,24 @@
 //!
 //! Invariant: nothing is refused here. A plan may be nonsense; whether it is, `check` says.
 
+mod arguments;
 mod gates;
 
+pub(crate) use arguments::{Arguments, Forced};
 pub(crate) use gates::{Gate, GateKind, Gates};
 
 use crate::args::Args;
+use crate::body::mentions;
 use crate::policies::fallback::{Answers, Fallback};
 use crate::policies::timeout::Late;
 use crate::policies::{BudgetSettings, Policies, Retry, Settings, Shared};
-use crate::target::{Binding, BindingKind, Target, Traits, bindings, peel};
+use crate::target::{Target, peel};
 use crate::values::Pattern;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Path, Token, Type};
+use syn::{Path, Token, Type};
 
 /// A guarded function, decided upon.
 pub(crate) struct Plan {
@@ -36,6 +39,8 @@ pub(crate) struct Plan {
     pub(crate) carrier: Carrier,
     /// The newest outcome is kept while a gate may still refuse the next attempt, or a hook outlive the deadline.
     pub(crate) holds: bool,
+    /// The arguments are bound for an attempt before its gates are asked: what one of them is asked for depends on that.
+    pub(crate) rebinds_first: bool,
     /// Only the compiler can tell whether the return type has anything to retry: what is written is neither a `Result` nor
     /// one of a few types that surely have not, nor does it depend on a parameter.
     pub(crate) asks_type: bool,
@@ -70,25 +75,6 @@ pub(crate) enum Carrier {
     Ended,
 }
 
-/// What is done with the arguments.
-#[derive(Default)]
-pub(crate) struct Arguments {
-    /// Borrowed anew for each attempt: the name, and whether it is bound as `mut`.
-    pub(crate) reborrowed: Vec<(Ident, bool)>,
-    /// Cloned for an attempt while another may follow.
-    pub(crate) cloned: Vec<(Ident, bool)>,
-    /// Borrowed exclusively by the async block, so that it is `Send` without their being `Sync`.
-    pub(crate) forced: Vec<Forced>,
-}
-
-/// An argument that the async block borrows exclusively.
-pub(crate) struct Forced {
-    pub(crate) name: Ident,
-    pub(crate) attrs: Vec<Attribute>,
-    /// It is a `&mut` already.
-    pub(crate) through: bool,
-}
-
 impl Plan {
     pub(crate) fn new(mut args: Args, mut target: Target) -> Self {
         if let Some(retry) = &mut args.policies.retry
@@ -112,6 +98,7 @@ impl Plan {
         let verdicts = Verdicts::of_function(&args);
         let carrier = Carrier::new(policies);
         let arguments = Arguments::new(&args, &mut target);
+        let rebinds_first = rebinds_first(&args, &gates, &arguments);
         let name = args.name.as_ref().map_or_else(|| path_of(&target), ToTokens::into_token_stream);
         let returns = without_impl_trait(&target);
         Self {
@@ -125,6 +112,7 @@ impl Plan {
             verdicts,
             carrier,
             holds,
+            rebinds_first,
             asks_type,
             arguments,
         }
@@ -196,6 +184,19 @@ fn is_opaque(output: &Type, target: &Target) -> bool {
     let borrows = text.contains(['\'', '&']);
     let depends = parameters || borrows || generic("Self") || generic("impl");
     path.qself.is_none() && !result && !depends
+}
+
+/// Whether the cost of an attempt mentions what only that attempt has: a clone of an argument, or the attempt's number.
+fn rebinds_first(args: &Args, gates: &Gates, arguments: &Arguments) -> bool {
+    let cost = args.policies.rate_limiter.as_ref().and_then(|limiter| limiter.cost.as_ref());
+    let Some(cost) =
+        cost.filter(|_| gates.each.iter().any(|gate| gate.kind == GateKind::RateLimiter))
+    else {
+        return false;
+    };
+    let number = args.policies.retry.as_ref().and_then(Retry::attempt);
+    let cloned = arguments.cloned.iter().map(|(name, _)| name);
+    cloned.chain(number).any(|name| mentions(cost.to_token_stream(), name))
 }
 
 fn is_limited(policies: &Policies) -> bool {
@@ -297,71 +298,6 @@ impl Carrier {
             None if is_limited(policies) => Self::OrRejected,
             None => Self::Outcome,
         }
-    }
-}
-
-impl Arguments {
-    /// Decides about each argument, and adds or takes away the `mut` that the decision needs.
-    fn new(args: &Args, target: &mut Target) -> Self {
-        let retries = args.policies.retry.is_some();
-        let clone = args.clone.as_ref().map(|(_, names)| &names[..]).unwrap_or_default();
-        let borrows = target.output().is_some_and(|output| Traits::of(output).borrows);
-        let mut arguments = Self::default();
-        let (mut with_mut, mut without_mut) = (Vec::new(), Vec::new());
-        for Binding { name, mutable, kind, attrs } in bindings(&target.sig) {
-            let mentioned = target.body.mentions(&name);
-            let owned = matches!(kind, BindingKind::Value | BindingKind::Part);
-            let through = kind == BindingKind::Exclusive;
-            let forced =
-                target.is_async() && mentioned && !borrows && ((owned && !mutable) || through);
-            let is_cloned = retries && clone.contains(&name);
-            let is_reborrowed = retries && mentioned && through && name != "self";
-            if is_cloned {
-                arguments.cloned.push((name.clone(), mutable || (forced && owned)));
-            } else if is_reborrowed {
-                arguments.reborrowed.push((name.clone(), mutable));
-            }
-            if is_cloned || is_reborrowed {
-                without_mut.push(name.clone());
-            } else if forced && owned {
-                with_mut.push(name.clone());
-            }
-            if forced {
-                let attrs = attrs.into_iter().cloned().collect();
-                arguments.forced.push(Forced { name, attrs, through });
-            }
-        }
-        let mut rewrite = Rewrite { with_mut, without_mut };
-        rewrite.visit_signature_mut(&mut target.sig);
-        arguments
-    }
-}
-
-/// Adds or takes away `mut` in front of arguments.
-struct Rewrite {
-    with_mut: Vec<Ident>,
-    without_mut: Vec<Ident>,
-}
-
-impl Rewrite {
-    fn apply(&self, name: &Ident, mutability: &mut Option<Token![mut]>) {
-        if self.with_mut.contains(name) {
-            *mutability = Some(Token![mut](name.span().resolved_at(Span::mixed_site())));
-        } else if self.without_mut.contains(name) {
-            *mutability = None;
-        }
-    }
-}
-
-impl VisitMut for Rewrite {
-    fn visit_pat_ident_mut(&mut self, pat: &mut syn::PatIdent) {
-        self.apply(&pat.ident, &mut pat.mutability);
-        visit_mut::visit_pat_ident_mut(self, pat);
-    }
-
-    fn visit_receiver_mut(&mut self, receiver: &mut syn::Receiver) {
-        let name = Ident::new("self", receiver.self_token.span);
-        self.apply(&name, &mut receiver.mutability);
     }
 }
 

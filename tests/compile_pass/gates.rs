@@ -102,7 +102,7 @@ fn every_form_of_a_name_leads_to_the_same_policy() {
     rate_limiter(rate = "1/d", burst = 10, cost = u32::try_from(items.len()).unwrap_or(u32::MAX)),
     name = "by_the_item"
 )]
-fn by_the_item(items: Vec<u8>) -> Result<usize, Rejected> {
+fn by_the_item(items: &[u8]) -> Result<usize, Rejected> {
     Ok(items.len())
 }
 
@@ -117,16 +117,47 @@ async fn by_the_weight(item: &mut String) -> Result<usize, Fault> {
 
 #[test]
 fn l05_a_cost_is_an_expression_over_the_arguments() {
-    assert_eq!(by_the_item(vec![0; 6]), Ok(6));
-    assert!(matches!(by_the_item(vec![0; 6]), Err(refused) if refused.retry_after().is_some()));
-    assert_eq!(by_the_item(vec![0; 4]), Ok(4));
-    let never = by_the_item(vec![0; 11]).expect_err("costs more than there ever is");
+    assert_eq!(by_the_item(&[0; 6]), Ok(6));
+    assert!(matches!(by_the_item(&[0; 6]), Err(refused) if refused.retry_after().is_some()));
+    assert_eq!(by_the_item(&[0; 4]), Ok(4));
+    let never = by_the_item(&[0; 11]).expect_err("costs more than there ever is");
     assert_eq!((never.reason(), never.retry_after()), (Reason::RateLimited, None));
 
     // The second attempt costs too much, and the error of the first is what is known.
     let mut item = String::new();
     assert_eq!(ready(by_the_weight(&mut item)), Err(Fault::Down));
     assert_eq!(item, "!");
+}
+
+/// A cost that depends on what each attempt is given, and one that would leave the loop if it could.
+#[resilient(
+    retry(max = 3, backoff = constant("0ms"), attempt = n),
+    clone(items),
+    rate_limiter(rate = "1/d", burst = 10, cost = n + u32::try_from(items.len()).unwrap_or(u32::MAX)),
+)]
+fn by_the_attempt(items: Vec<u8>) -> Result<u32, Fault> {
+    drop(items);
+    if n < 3 { Err(Fault::Down) } else { Ok(n) }
+}
+
+#[resilient(
+    retry(max = 2, backoff = constant("0ms")),
+    rate_limiter(rate = "1/d", burst = 10, cost = { if dear { return 10; } 1 })
+)]
+fn by_a_block(dear: bool) -> Result<(), Fault> {
+    let _ = dear;
+    Ok(())
+}
+
+#[test]
+fn l05_a_cost_sees_what_the_attempt_sees() {
+    assert_eq!(by_the_attempt(vec![0]), Ok(3), "2 + 3 + 4");
+    assert_eq!(
+        by_the_attempt(vec![]),
+        Err(Fault::Down),
+        "one is left, and the second attempt wants two"
+    );
+    assert_eq!((by_a_block(true), by_a_block(false).is_err()), (Ok(()), true));
 }
 
 /// One cell and one place for the whole call, however many attempts it has.

@@ -95,17 +95,30 @@ mod hostile {
         fn classify(self) {}
         fn ignore(self) {}
         fn retry(self) {}
+        fn enter(self) {}
+        fn enter_async(self) {}
+        fn begin(self) {}
+        fn begun(self) {}
+        fn spend(self) {}
+        fn admitted(self) {}
+        fn acquire_gated(self) {}
     }
     impl<T> Greedy for T {}
 
     #[resilient(
         retry(max = 2, backoff = exponential("1ms", cap = "2ms"), attempt = n, on = ::core::result::Result::Err(MyFault::Down)),
         circuit_breaker = "calm",
+        rate_limiter("plenty", cost = 1 + __resil_circuit_breaker),
+        bulkhead = "roomy",
         ignore = ::core::result::Result::Err(MyFault::Mine),
         fallback = |__cause| ::core::result::Result::Ok(::core::convert::identity(7)),
         clone(__resil_outcome),
     )]
-    pub(super) fn sync(__resil_outcome: u8, __resil_attempts: &mut u8) -> Result<u8> {
+    pub(super) fn sync(
+        __resil_outcome: u8,
+        __resil_attempts: &mut u8,
+        __resil_circuit_breaker: u32,
+    ) -> Result<u8> {
         let _ = n;
         *__resil_attempts += 1;
         let __resil_judgement = __resil_outcome;
@@ -115,8 +128,10 @@ mod hostile {
     #[resilient(
         deadline = "2m",
         timeout = "1m",
-        retry(max = 2, backoff = exponential("1ms", cap = "2ms"), attempt = n),
+        retry(max = 2, backoff = exponential("1ms", cap = "2ms"), attempt = n, budget = "savings"),
         circuit_breaker = "calm",
+        rate_limiter("plenty", cost = n),
+        bulkhead = "roomy",
         fallback(rejected = |_| ::core::result::Result::Ok(9), error = |__resil_cause| ::core::result::Result::Err(__resil_cause)),
     )]
     pub(super) async fn asynchronous(__resil_outcome: u8, __resil_attempts: &mut u8) -> Result<u8> {
@@ -135,7 +150,7 @@ mod hostile {
 #[test]
 fn mc12_nothing_of_the_surroundings_reaches_the_expansion() {
     let mut n = 1;
-    assert_eq!(hostile::sync(1, &mut n), Ok(3));
+    assert_eq!(hostile::sync(1, &mut n, 2), Ok(3));
     assert_eq!(super::ready(hostile::asynchronous(1, &mut n)), Ok(4));
     assert_eq!(hostile::plain(), 2);
 }

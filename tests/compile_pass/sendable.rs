@@ -54,6 +54,21 @@ async fn cloned(cell: Cell<u8>) -> Result<u8, Fault> {
     if n < 2 { Err(Fault::Down) } else { Ok(own.get()) }
 }
 
+/// What a cost is computed with is gone before anybody waits.
+#[resilient(
+    deadline = "2m",
+    retry(max = 2, backoff = constant("0ms"), budget = "savings"),
+    circuit_breaker = "calm",
+    rate_limiter("plenty", cost = *std::rc::Rc::new(1)),
+    bulkhead = "roomy",
+    timeout = "1m",
+    fallback = |_| Ok(0)
+)]
+async fn stack(cell: Cell<u8>, other: &mut Own) -> Result<u8, Fault> {
+    std::future::ready(()).await;
+    Ok(cell.get() + other.cell.get())
+}
+
 #[resilient(circuit_breaker = "calm")]
 async fn named_in_a_string(cell: Cell<u8>) -> Result<String, Fault> {
     std::future::ready(()).await;
@@ -95,6 +110,7 @@ fn mc20_owned_arguments_need_not_be_sync() {
     assert_eq!(ready(is_send(Own::default().by_mut(&mut Own::default()))), Ok(0));
     assert_eq!(ready(is_send(Box::new(Own::default()).by_box())), Ok(0));
     assert_eq!(ready(is_send(cloned(Cell::new(5)))), Ok(5));
+    assert_eq!(ready(is_send(stack(Cell::new(5), &mut Own::default()))), Ok(5));
     assert_eq!(ready(is_send(named_in_a_string(Cell::new(5)))).as_deref(), Ok("Cell { value: 5 }"));
 }
 

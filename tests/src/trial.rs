@@ -1,7 +1,7 @@
 //! A breaker on trial: whether a guarded call gives back what it took.
 
 use crate::{World, breaker_of, counts};
-use resil::{Kind, Permit, State};
+use resil::{Kind, Permit, State, catalog};
 use std::any::Any;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -58,8 +58,12 @@ impl<'a> Trial<'a> {
     /// The call under test is over, and so many attempts of it were admitted or refused.
     ///
     /// # Panics
-    /// If a place is missing, a call is in no counter or in two, or the breaker cannot be closed.
+    /// If a place is missing, also in a bulkhead of that name, a call is in no counter or in two, or the breaker cannot be closed.
     pub async fn is_over(mut self, asked: u64, then: Then) {
+        if let Some(bulkhead) = catalog().find(Kind::Bulkhead, self.name) {
+            let bulkhead = bulkhead.bulkhead().expect("a bulkhead");
+            assert_eq!((bulkhead.in_flight(), bulkhead.waiting()), (0, 0));
+        }
         let breaker = breaker_of(self.name);
         match then {
             Then::Closed => assert_eq!(breaker.state(), State::Closed),

@@ -5,9 +5,10 @@
 //! left after the last.
 
 use super::{Part, at, attempt, carried, finish, gates, judge, outcome, reference};
+use crate::body::mentions;
 use crate::plan::{Plan, static_name};
 use crate::policies::{Retry, Row};
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 
@@ -105,6 +106,8 @@ impl<'a> Round<'a> {
         };
         let again = self.gated.then(|| quote_spanned!(span=> break '__resil_attempt));
         let end = self.end(&over);
+        let (rebind_first, rebind) =
+            if plan.rebinds_first { (Some(rebind), None) } else { (None, Some(rebind)) };
         let admitted = self.gated.then(|| gates::admitted(plan));
         let attempt = quote_spanned! {span=>
             #release
@@ -133,6 +136,7 @@ impl<'a> Round<'a> {
         quote_spanned! {span=>
             let __resil_wait = '__resil_attempt: {
                 let __resil_rejected = '__resil_refused: {
+                    #rebind_first
                     #pass
                     #overdue
                     #attempt
@@ -228,8 +232,7 @@ impl<'a> Round<'a> {
         let overdue = self.overdue();
         let Some(hook) = &self.retry.before else { return quote!(#sleep #overdue) };
         // The attempt to come.
-        let named =
-            self.retry.attempt().filter(|name| mentions(hook.to_token_stream(), &name.to_string()));
+        let named = self.retry.attempt().filter(|name| mentions(hook.to_token_stream(), name));
         let named = named.map(
             |name| quote_spanned!(span=> let #name = #rt::Attempts::number(&__resil_attempts);),
         );
@@ -288,11 +291,4 @@ impl<'a> Round<'a> {
             }
         }
     }
-}
-
-fn mentions(tokens: TokenStream, name: &str) -> bool {
-    tokens.into_iter().any(|tree| match tree {
-        TokenTree::Group(group) => mentions(group.stream(), name),
-        other => other.to_string() == name,
-    })
 }
