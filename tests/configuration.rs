@@ -2,13 +2,26 @@
 
 use resil::__private::DeadlineLimit;
 use resil::testing::pause;
-use resil::{Backoff, CircuitBreaker, Jitter, Kind, Ratio, Retry, Timeout, Value, resilient};
+use resil::{
+    Backoff, CircuitBreaker, InvalidOption, Jitter, Kind, Rate, RateLimiter, Ratio, Retry,
+    RetryBudget, Timeout, Value, resilient,
+};
 use std::panic::catch_unwind;
 use std::time::Duration;
 use tests::{Fault, setting};
 
 const MS: Duration = Duration::from_millis(1);
 const ZERO: Duration = Duration::ZERO;
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Each was not built, for the reason that is named.
+fn refuses<P>(built: impl IntoIterator<Item = (Result<P, InvalidOption>, &'static str)>) {
+    for (built, field) in built {
+        let error = built.err().expect(field);
+        assert_eq!(error.field(), field);
+        assert!(error.to_string().contains(&format!("`{field}`")), "{error}");
+    }
+}
 
 #[test]
 fn rg19_a_breaker_names_the_field_that_makes_no_sense() {
@@ -29,12 +42,19 @@ fn rg19_a_breaker_names_the_field_that_makes_no_sense() {
         (breaker().probes(0), "probes"),
         (breaker().probes(512), "probes"),
         (breaker().probe_timeout(ZERO), "probe_timeout"),
+        (breaker().window_for(ZERO), "window"),
+        (breaker().window_for(99 * MS), "window"),
+        (breaker().window_for(86_401_000 * MS), "window"),
+        (breaker().window_for(Duration::MAX), "window"),
+        (breaker().consecutive(0), "consecutive"),
+        (breaker().consecutive(1_025), "consecutive"),
+        (breaker().consecutive(3).window(10), "window"),
+        (breaker().consecutive(3).window_for(1_000 * MS), "window"),
+        (breaker().consecutive(3).min_calls(2), "min_calls"),
+        (breaker().consecutive(3).failure_rate(Ratio::ONE), "failure_rate"),
+        (breaker().slow_call(MS).consecutive(3).slow_rate(Ratio::ONE), "slow_rate"),
     ];
-    for (builder, field) in refused {
-        let error = builder.try_build().expect_err(field);
-        assert_eq!(error.field(), field);
-        assert!(error.to_string().contains(&format!("`{field}`")), "{error}");
-    }
+    refuses(refused.map(|(builder, field)| (builder.try_build(), field)));
     let edges = breaker()
         .window(1)
         .min_calls(1)
@@ -51,6 +71,43 @@ fn rg19_a_breaker_names_the_field_that_makes_no_sense() {
             .try_build()
             .is_ok()
     );
+}
+
+#[test]
+fn rg19_a_limiter_names_the_field_that_makes_no_sense() {
+    let limiter = || RateLimiter::builder("rg19");
+    let refused = [
+        (limiter(), "rate"),
+        (limiter().burst(10).wait(MS), "rate"),
+        (limiter().rate(Rate::per_second(0)), "rate"),
+        (limiter().rate(Rate::new(1, ZERO)), "rate"),
+        (limiter().rate(Rate::new(u64::MAX, MS)), "rate"),
+        (limiter().rate(Rate::new(1, Duration::MAX)), "rate"),
+        (limiter().rate(Rate::per_second(10)).burst(0), "burst"),
+        (limiter().rate(Rate::new(1, DAY)).burst(4_000), "burst"),
+        (limiter().rate(Rate::per_second(10)).burst(6).shards(4), "burst"),
+        (limiter().rate(Rate::per_second(10)).shards(0), "shards"),
+        (limiter().rate(Rate::per_second(10)).shards(9), "shards"),
+    ];
+    refuses(refused.map(|(builder, field)| (builder.try_build(), field)));
+    let edges = limiter().rate(Rate::per_second(1_000_000_000)).burst(u32::MAX).wait(Duration::MAX);
+    assert!(edges.try_build().is_ok(), "the ends of the ranges make sense");
+    assert!(limiter().rate(Rate::new(1, 3_650 * DAY)).try_build().is_ok());
+    assert!(limiter().rate(Rate::per_second(8)).burst(8).shards(8).try_build().is_ok());
+}
+
+#[test]
+fn rg19_a_budget_names_the_field_that_makes_no_sense() {
+    let budget = || RetryBudget::builder("rg19");
+    let refused = [
+        (budget().ttl(ZERO), "ttl"),
+        (budget().ttl(99 * MS), "ttl"),
+        (budget().ttl(Duration::MAX), "ttl"),
+        (budget().min_per_sec(u32::MAX), "min_per_sec"),
+    ];
+    refuses(refused.map(|(builder, field)| (builder.try_build(), field)));
+    assert!(budget().ratio(Ratio::ZERO).min_per_sec(0).ttl(100 * MS).try_build().is_ok());
+    assert!(budget().ratio(Ratio::ONE).min_per_sec(0).ttl(DAY).try_build().is_ok());
 }
 
 #[test]
