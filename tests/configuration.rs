@@ -289,7 +289,7 @@ fn what_is_written_in_the_attribute_is_what_the_catalogue_shows() {
     assert_eq!(
         shown(Kind::Retry),
         "max = 4, backoff = exponential, base = 20ms, factor = 3, cap = 2s, jitter = plus_minus, plus_minus = 25%, \
-         within = 30s, on_timeout = false, on_rejected = true, max_pushback = 7s"
+         within = 30s, on_timeout = false, on_rejected = true, max_pushback = 7s, budget = off"
     );
     assert_eq!(
         shown(Kind::CircuitBreaker),
