@@ -33,7 +33,7 @@ async fn print_all(takes: Duration) {
         match sheet.await.expect("it does not panic") {
             (sheet, Ok(_), after) => println!("  sheet {sheet} is printed after {after} ms"),
             (sheet, Err(refused), after) => {
-                println!("  sheet {sheet}: {refused}, after {after} ms")
+                println!("  sheet {sheet}: {refused}, after {after} ms");
             }
         }
     }

@@ -105,7 +105,8 @@ fn end(act: Act) -> Result<u32, Fault> {
 
 fn body(attempt: u32) -> Result<u32, Fault> {
     let act = begin(attempt);
-    CLOCK.with_borrow(|clock| clock.clone()).unwrap().advance(Duration::from_millis(act.takes));
+    let clock = CLOCK.with_borrow(Option::clone).expect("the side's clock");
+    clock.advance(Duration::from_millis(act.takes));
     end(act)
 }
 
@@ -221,6 +222,18 @@ fn whole() -> Result<u32, Fault> {
 )]
 async fn whole_async() -> Result<u32, Fault> {
     body_async(n).await
+}
+
+/// Without retry, deadline and fallback; what is late is a timeout.
+#[resilient(
+    name = "bare",
+    circuit_breaker = self::bare_attribute::GATEWAY,
+    rate_limiter(self::bare_attribute::QUOTA, cost = 2),
+    bulkhead = self::bare_attribute::POOL,
+    timeout("50ms", late = timeout),
+)]
+fn bare() -> Result<u32, Fault> {
+    body(1)
 }
 
 /// Some calls get an answer all the same.
@@ -418,7 +431,8 @@ fn compare(attribute: &Side, piped: &Side) {
         set_observer(&Listen).expect("the only observer");
         let report = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            if panic.payload_as_str() != Some(AS_WRITTEN) {
+            let said = panic.payload().downcast_ref::<String>();
+            if said.is_none_or(|said| said != AS_WRITTEN) {
                 report(panic);
             }
         }));
@@ -450,6 +464,23 @@ fn a_sync_script_comes_to_the_same_through_attribute_and_pipeline() {
     let attribute = side!(sync_attribute, || made_for("whole"), |_| whole());
     let piped = side!(sync_pipeline, whole_policies::counts, |_| {
         piped!(whole_policies, sync_pipeline).call(body)
+    });
+    compare(&attribute, &piped);
+}
+
+#[test]
+fn a_script_without_attempts_comes_to_the_same_through_attribute_and_pipeline() {
+    static TIMEOUT: Timeout = Timeout::builder("bare").after(MS.saturating_mul(50)).build();
+    let attribute = side!(bare_attribute, || made_for("bare"), |_| bare());
+    let piped = side!(bare_pipeline, || vec![counts_of(&TIMEOUT)], |_| {
+        Pipeline::new()
+            .circuit_breaker(&bare_pipeline::GATEWAY)
+            .rate_limiter(&bare_pipeline::QUOTA)
+            .cost(2)
+            .bulkhead(&bare_pipeline::POOL)
+            .timeout(&TIMEOUT)
+            .late_is_timeout()
+            .call(body)
     });
     compare(&attribute, &piped);
 }
