@@ -191,7 +191,7 @@ proptest! {
         between in prop::collection::vec((0..2_000_u64, 1..3_u32), 0..12),
         last in 0..2_000_u64,
     ) {
-        let rate = Rate::new(1, Duration::from_nanos(1_000));
+        let rate = Rate::new(1, Duration::from_micros(1));
         let (mut with, mut at) = (Ours::new(rate, burst), SECOND);
         for gap in before {
             at += gap;
