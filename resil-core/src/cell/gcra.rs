@@ -81,6 +81,16 @@ impl Quota {
         Nanos(ns)
     }
 
+    /// How long it is from `at` until the clock shows so many units more than it does then: to the nanosecond.
+    #[inline]
+    pub(crate) const fn wait(&self, at: Nanos, units: u64) -> Nanos {
+        let span = self.span(units);
+        // What passes from now on need not be the least that passes in such a span: a part of a unit has passed already.
+        let shorter = Nanos(span.0.saturating_sub(1));
+        let reached = self.units(at).saturating_add(units);
+        if self.units(at.plus(shorter)) >= reached { shorter } else { span }
+    }
+
     /// How far `tat` is too late for so many units to be taken at `now`; 0 if they can be. They are at most the burst.
     #[inline]
     pub(crate) const fn short(&self, tat: u64, now: u64, cost: u64) -> u64 {

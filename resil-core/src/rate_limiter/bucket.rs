@@ -285,6 +285,6 @@ fn short(quota: &Quota, word: Word, permits: u32, at: Nanos, longest: Nanos) -> 
     match quota.short(word.tat(), now, cost) {
         0 => None,
         _ if quota.is_astray(word.tat(), now, longest) => Some(Short::Astray),
-        units => Some(Short::Wait(quota.span(units))),
+        units => Some(Short::Wait(quota.wait(at, units))),
     }
 }

@@ -33,7 +33,7 @@ impl Seat {
     pub(super) fn move_to(&mut self, ticket: Word, quota: &Quota, at: Nanos) {
         self.ticket = ticket;
         let due = ticket.tat().saturating_sub(quota.burst);
-        self.due = at.plus(quota.span(due.saturating_sub(quota.units(at))));
+        self.due = at.plus(quota.wait(at, due.saturating_sub(quota.units(at))));
     }
 }
 
