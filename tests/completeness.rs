@@ -136,7 +136,7 @@ const ROWS: &str = "
     cb25 cb26 rt02 rt03 rt05 rt06 rt08 rt09 rt10 rt11 rt18 rt20 rt21 to02 to05 to06 to07 to08 to09 to11 mc01 mc17 rg05 rg08 rg09
     rg10 rg11 rg12 rg14 rg19 rg20
     g01 g02 g03 g04 g05 g06 g08 g09 r08 rt13 rt14 rt15
-    l12 l13 l14 bh04 bh05 bh08";
+    l12 l13 l14 k01 k02 k03 k04 k05 k06 k07 k08 k09 bh01 bh04 bh05 bh08 ls02";
 
 #[test]
 fn every_row_and_case_of_what_is_built_has_a_test_named_after_it() {

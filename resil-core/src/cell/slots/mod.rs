@@ -42,6 +42,8 @@
 #[cfg(all(test, resil_loom))]
 mod loom;
 mod queue;
+#[cfg(all(test, not(resil_loom)))]
+mod tests;
 mod waiter;
 mod word;
 
