@@ -5,6 +5,8 @@ use std::hint::black_box;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+/// What is counted: all that happens in here.
+#[inline(never)]
 fn run(calls: u64, mut call: impl FnMut(u64) -> Result<u64, benches::Down>) {
     for request in 0..calls {
         let _ = black_box(call(black_box(request)));
@@ -28,6 +30,8 @@ fn main() {
     let mut args = std::env::args().skip(1);
     let scenario = args.next().expect("a scenario");
     let calls: u64 = args.next().and_then(|calls| calls.parse().ok()).expect("how many calls");
+    // Calibrating the clock takes as long as it takes.
+    resil::warm_up();
     // A window of successes makes the breaker clean.
     run(2_000, guarded::breaker_by_hand);
 
@@ -55,6 +59,11 @@ fn main() {
         }
         "stack/floor" => run(calls, floor::stack),
         "stack" => run(calls, guarded::stack),
+        "timeout/floor" => run(calls, floor::timeout),
+        "timeout" => run(calls, guarded::timeout),
+        "deadline" => run(calls, guarded::deadline),
+        "with-expiry/floor" => run(calls, floor::with_expiry),
+        "with-expiry" => run(calls, guarded::with_expiry),
         "bare-async" => run_async(calls, floor::bare_async),
         "breaker-async/floor" => run_async(calls, floor::breaker_async),
         "breaker-async" => run_async(calls, guarded::breaker_async),

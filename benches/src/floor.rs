@@ -1,10 +1,11 @@
 //! The hand-written floor: the fewest operations that do the same job, inlined.
 
 use crate::{Down, callee};
+use resil::time::{Nanos, now};
 use std::cell::Cell;
 use std::sync::atomic::{
     AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
 /// One line of counts a thread, as `resil` keeps them.
@@ -220,6 +221,50 @@ pub fn retry_budget(request: u64) -> Result<u64, Down> {
     }
     let withdraw = |balance: u64| balance.checked_sub(1_000_000);
     attempts(|| callee(request), || BALANCE.fetch_update(Relaxed, Relaxed, withdraw).is_ok())
+}
+
+/// How many calls were late.
+static LATE: AtomicU64 = AtomicU64::new(0);
+
+/// Calls, and reads the clock before and after.
+#[inline]
+fn in_time(call: impl Fn(Nanos) -> Result<u64, Down>) -> Result<u64, Down> {
+    let due = now().plus(Nanos(1_000_000_000));
+    let outcome = call(due);
+    if now() > due {
+        LATE.fetch_add(1, Relaxed);
+        outcome.map_err(|_| Down)
+    } else {
+        outcome
+    }
+}
+
+/// The floor of a timeout that is kept to.
+///
+/// # Errors
+/// The callee's, unless it is too late.
+#[inline(never)]
+pub fn timeout(request: u64) -> Result<u64, Down> {
+    in_time(|_| callee(request))
+}
+
+/// Until when the call is watched; 0 for not.
+static WATCHED: AtomicU64 = AtomicU64::new(0);
+
+/// The floor of a timeout within which an expiry is watched for: a word is set and set back, if there is time left.
+///
+/// # Errors
+/// The callee's, unless it is too late.
+#[inline(never)]
+pub fn with_expiry(request: u64) -> Result<u64, Down> {
+    in_time(|due| {
+        if now() >= due {
+            return Err(Down);
+        }
+        WATCHED.swap(due.0, AcqRel);
+        let outcome = callee(request);
+        if WATCHED.swap(0, AcqRel) == due.0 { outcome } else { Err(Down) }
+    })
 }
 
 /// The floor of both.

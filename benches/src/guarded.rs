@@ -118,6 +118,36 @@ pub async fn breaker_async(request: u64) -> Result<u64, Down> {
     callee(request)
 }
 
+/// A timeout that is kept to.
+///
+/// # Errors
+/// The callee's, or a timeout.
+#[inline(never)]
+#[resilient(timeout = "1s")]
+pub fn timeout(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
+/// A deadline that is kept to.
+///
+/// # Errors
+/// The callee's, or the deadline.
+#[inline(never)]
+#[resilient(deadline = "1s")]
+pub fn deadline(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
+/// A timeout within which an expiry is watched for.
+///
+/// # Errors
+/// The callee's, or a timeout.
+#[inline(never)]
+#[resilient(timeout = "1s")]
+pub fn with_expiry(request: u64) -> Result<u64, Down> {
+    resil::deadline::with_expiry(|| (), || callee(request))
+}
+
 /// A timeout around a body that is ready at its first poll.
 ///
 /// # Errors
