@@ -45,6 +45,19 @@ fn t02_a_value_of_the_same_instant_came_in_time_and_a_late_one_is_kept() {
 }
 
 #[test]
+fn t01_the_call_and_its_only_attempt_begin_with_one_reading() {
+    #[resilient(deadline = "100ms", timeout = "50ms", name = "t01")]
+    fn call(clock: &ManualClock) -> Result<u64, Fault> {
+        takes(clock, 51 * MS, Ok(clock.readings()))
+    }
+    let (clock, _world) = on_a_manual_clock();
+    let before = clock.readings();
+    assert_eq!(call(&clock), Ok(before + 1));
+    assert_eq!(clock.readings(), before + 2);
+    assert_eq!(count(Kind::Timeout, "t01", "late"), 1);
+}
+
+#[test]
 fn b28_the_functions_own_deadline_is_a_failure_and_never_retried() {
     #[resilient(
         deadline = "100ms",

@@ -27,6 +27,44 @@ fn alone(conn: &mut Conn) -> io::Result<impl Iterator<Item = u8>> {
         }
     }
 }
+fn whole(conn: &mut Conn) -> io::Result<u32> {
+    static __RESIL_DEADLINE: ::resil::__private::DeadlineLimit = ::resil::__private::DeadlineLimit::builder(
+            ::core::concat!(::core::module_path!(), "::whole"),
+        )
+        .after(::core::time::Duration::from_secs(1))
+        .build();
+    ::resil::register!(__RESIL_DEADLINE);
+    static __RESIL_TIMEOUT: ::resil::__private::Timeout = ::resil::__private::Timeout::builder(
+            ::core::concat!(::core::module_path!(), "::whole"),
+        )
+        .after(::core::time::Duration::from_millis(200))
+        .build();
+    ::resil::register!(__RESIL_TIMEOUT);
+    ::resil::__private::__list_function!(
+        ::core::concat!(::core::module_path!(), "::whole"), [& __RESIL_DEADLINE, &
+        __RESIL_TIMEOUT]
+    );
+    let __resil_deadline = ::resil::__private::DeadlineLimit::start(&__RESIL_DEADLINE);
+    let __resil_timed = ::resil::__private::call_limited(
+        &mut ::resil::__private::Begun(
+            ::resil::__private::CallDeadline::begun(&__resil_deadline),
+        ),
+        (::resil::__private::Timeout::limit(&__RESIL_TIMEOUT), &__resil_deadline),
+        || -> io::Result<u32> { conn.count() },
+    );
+    let (__resil_outcome, _) = {
+        use ::resil::__private::TimedAs as _;
+        __resil_timed.__resil_keep()
+    };
+    match __resil_outcome {
+        ::core::result::Result::Ok(__resil_outcome) => __resil_outcome,
+        ::core::result::Result::Err(__resil_rejected) => {
+            <io::Result<
+                u32,
+            > as ::resil::__private::FromRejected>::__resil_reject(__resil_rejected)
+        }
+    }
+}
 fn dropped(conn: &mut Conn) -> u32 {
     static __RESIL_FALLBACK: ::resil::__private::Fallback = ::resil::__private::Fallback::builder(
             ::core::concat!(::core::module_path!(), "::dropped"),

@@ -5,6 +5,11 @@ fn alone(conn: &mut Conn) -> io::Result<impl Iterator<Item = u8>> {
     conn.get()
 }
 
+#[resilient(deadline = "1s", timeout = "200ms")]
+fn whole(conn: &mut Conn) -> io::Result<u32> {
+    conn.count()
+}
+
 #[resilient(timeout("200ms", late = timeout), fallback = value(0))]
 fn dropped(conn: &mut Conn) -> u32 {
     conn.count()

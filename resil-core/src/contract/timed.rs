@@ -19,7 +19,6 @@ mod tests;
 use super::attempt::owner;
 use super::{Limit, Limits, Rejected, Watched, call};
 use crate::time::{Ambient, Deadline, Nanos, now};
-use core::cmp::Ordering;
 
 /// Calls the body once, under limits that are looked at when it is over.
 ///
@@ -36,45 +35,62 @@ pub fn call_limited<W: Watched, L: Limits, R>(
 ) -> Timed<L, R> {
     let begun = watched.begun().unwrap_or_else(now);
     let ambient = Ambient::current();
-    let end = End::of(&limits, begun, ambient);
-    let first = ambient.at.min(Deadline::at_instant(end.at));
+    let ends = Ends::of(&limits, begun, ambient);
+    let first = ambient.at.min(Deadline::at_instant(ends.first()));
     if Deadline::at_instant(begun) >= first {
-        let by = if ambient.at == first { Limit::Deadline } else { end.by };
-        let came = Came::Not(limits.ended(by).before_it_began());
-        return Timed { limits, came };
+        let by = if ambient.at == first { Limit::Deadline } else { ends.by() };
+        let outcome = Err(limits.ended(by).before_it_began());
+        return Timed { limits, outcome, after: None };
     }
     let outcome = {
-        let _scope = ambient.watch(Deadline::at_instant(end.at), owner(&limits, end.by));
+        let _scope = ambient.watch(Deadline::at_instant(ends.first()), owner(&limits, ends.by()));
         call(watched, body)
     };
-    let came = if end.at == Nanos::MAX { Ordering::Less } else { now().cmp(&end.at) };
-    let came = match came {
-        Ordering::Less => Came::InTime(outcome),
-        Ordering::Equal => Came::AtTheEnd(outcome, end.by),
-        Ordering::Greater => Came::Late(outcome, end.by),
-    };
-    Timed { limits, came }
+    let after = if ends.first() == Nanos::MAX { None } else { ends.after(now()) };
+    Timed { limits, outcome: Ok(outcome), after }
 }
 
-/// When an attempt is late, and by which limit.
+/// When an attempt is over.
 #[derive(Clone, Copy)]
-struct End {
-    at: Nanos,
-    by: Limit,
+struct Ends {
+    attempt: Nanos,
+    deadline: Nanos,
 }
 
-impl End {
+impl Ends {
     #[inline]
     fn of<L: Limits>(limits: &L, begun: Nanos, ambient: Ambient) -> Self {
         let attempt = limits.attempt().map_or(Nanos::MAX, |span| begun.plus(span));
         let here = if ambient.is_kept() { Deadline::NEVER } else { ambient.at };
         let deadline = limits.deadline().min(here).at().unwrap_or(Nanos::MAX);
-        if deadline <= attempt {
-            Self { at: deadline, by: Limit::Deadline }
-        } else {
-            Self { at: attempt, by: Limit::Attempt }
-        }
+        Self { attempt, deadline }
     }
+
+    #[inline]
+    fn first(self) -> Nanos {
+        self.attempt.min(self.deadline)
+    }
+
+    /// The limit that is there first.
+    #[inline]
+    fn by(self) -> Limit {
+        if self.deadline <= self.attempt { Limit::Deadline } else { Limit::Attempt }
+    }
+
+    /// What the clock says about an attempt that is over.
+    #[inline]
+    fn after(self, reading: Nanos) -> Option<After> {
+        let late = reading > self.first();
+        (late || reading == self.first()).then(|| After { by: self.by(), late })
+    }
+}
+
+/// An attempt did not end before its time was up.
+#[derive(Clone, Copy, Debug)]
+struct After {
+    by: Limit,
+    /// And not in that very instant.
+    late: bool,
 }
 
 /// What a sync attempt under limits came to: what [`call_limited`] returns.
@@ -84,16 +100,9 @@ impl End {
 #[must_use = "the outcome is in it"]
 pub struct Timed<L, R> {
     limits: L,
-    came: Came<R>,
-}
-
-#[derive(Debug)]
-enum Came<R> {
-    /// There was no time left to begin in.
-    Not(Rejected),
-    InTime(R),
-    AtTheEnd(R, Limit),
-    Late(R, Limit),
+    /// A refusal if there was no time left to begin in.
+    outcome: Result<R, Rejected>,
+    after: Option<After>,
 }
 
 impl<L: Limits, R> Timed<L, R> {
@@ -109,29 +118,27 @@ impl<L: Limits, R> Timed<L, R> {
     /// As [`or_ended`](Self::or_ended), where some outcomes are failures.
     #[inline]
     fn end(self, failed: impl Fn(&R) -> bool) -> Result<R, Rejected> {
-        match self.came {
-            Came::InTime(outcome) => Ok(outcome),
-            Came::Not(rejected) => Err(rejected),
-            Came::AtTheEnd(outcome, _) if !failed(&outcome) => Ok(outcome),
-            Came::AtTheEnd(outcome, by) | Came::Late(outcome, by) => {
-                Err(replaced(outcome, &self.limits, by))
-            }
+        let Self { limits, outcome, after } = self;
+        match (after, outcome) {
+            (Some(After { late: false, .. }), Ok(outcome)) if !failed(&outcome) => Ok(outcome),
+            (Some(after), Ok(outcome)) => Err(replaced(outcome, &limits, after.by)),
+            (_, outcome) => outcome,
         }
     }
 
     /// What came in time; what came late, and that it did, unless it failed.
     #[inline]
     fn keep(self, failed: impl Fn(&R) -> bool) -> (Result<R, Rejected>, bool) {
-        match self.came {
-            Came::Not(rejected) => (Err(rejected), false),
-            Came::AtTheEnd(outcome, by) | Came::Late(outcome, by) if failed(&outcome) => {
-                (Err(replaced(outcome, &self.limits, by)), false)
+        let Self { limits, outcome, after } = self;
+        match (after, outcome) {
+            (Some(after), Ok(outcome)) if failed(&outcome) => {
+                (Err(replaced(outcome, &limits, after.by)), false)
             }
-            Came::InTime(outcome) | Came::AtTheEnd(outcome, _) => (Ok(outcome), false),
-            Came::Late(outcome, by) => {
-                self.limits.late(by);
-                (Ok(outcome), true)
+            (Some(After { late: true, by }), outcome) => {
+                limits.late(by);
+                (outcome, true)
             }
+            (_, outcome) => (outcome, false),
         }
     }
 }

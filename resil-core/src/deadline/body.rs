@@ -1,7 +1,7 @@
 //! What a body asks about its time: how much is left, and whether to go on.
 
 use crate::contract::{Reason, Rejected};
-use crate::time::{Ambient, Deadline};
+use crate::time::{Ambient, Deadline, Owner};
 use core::time::Duration;
 
 /// How long the running code may still take: until the soonest timeout or deadline that guarded functions above have set;
@@ -60,8 +60,9 @@ pub fn check() -> Result<(), Rejected> {
 
 #[cold]
 fn passed(ambient: Ambient) -> Rejected {
-    let reason = if ambient.owner.attempt { Reason::TimedOut } else { Reason::DeadlineExceeded };
-    Rejected::new(reason, ambient.owner.name)
+    let Owner { name, attempt } = ambient.owner();
+    let reason = if attempt { Reason::TimedOut } else { Reason::DeadlineExceeded };
+    Rejected::new(reason, name)
 }
 
 #[cfg(all(test, feature = "test-util"))]

@@ -2,7 +2,7 @@
 
 use super::{DeadlineLimit, EXCEEDED, LATE};
 use crate::contract::{Event, Limit, Limits, Reason, Rejected, emit};
-use crate::time::{Deadline, Nanos};
+use crate::time::{Deadline, Nanos, now};
 
 /// By when one call has to be over, and which deadline says so. Made by [`DeadlineLimit::start`].
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,15 @@ impl<'a> CallDeadline<'a> {
     #[inline]
     pub(super) const fn new(limit: &'a DeadlineLimit, at: Nanos) -> Self {
         Self { limit, at }
+    }
+
+    /// When the call began. Its first attempt begins then as well, where no gate stands before it.
+    ///
+    /// # Cost
+    /// None, unless the deadline never comes or is disabled: then a clock reading.
+    #[inline]
+    pub fn begun(&self) -> Nanos {
+        if self.at == Nanos::MAX { now() } else { self.at.since(self.limit.after) }
     }
 
     /// By when the call has to be over: its own deadline, or the caller's if that is sooner.
@@ -75,8 +84,8 @@ mod tests {
     use super::*;
     use crate::contract::{Policy, limited, recorded};
     use crate::testing::pause;
+    use crate::time::sleep;
     use crate::time::testkit::poll_once;
-    use crate::time::{now, sleep};
     use core::future::pending;
     use core::pin::pin;
     use core::task::Poll;

@@ -25,23 +25,34 @@ thread_local! {
 }
 
 /// What is set around the code that runs now.
+///
+/// Four words without padding: it is saved and restored around every call of a sync body that has a limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ambient {
     pub(crate) at: Deadline,
     kept: Kept,
-    /// Whose limit it is.
-    pub(crate) owner: Owner,
+    /// Whose limit it is; nobody's who could be named, if it was carried here.
+    owner: Option<&'static str>,
 }
 
-/// Who sees to it that the deadline is kept.
+/// Who sees to it that the deadline is kept, and what it limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kept {
+struct Kept(u64);
+
+impl Kept {
     /// Nobody above.
-    ByNobody,
+    const BY_NOBODY: Self = Self(0);
     /// A guarded sync function above, once it has control again.
-    Afterwards,
+    const AFTERWARDS: Self = Self(1);
     /// A guarded async function above, which drops the running body.
-    AtOnce,
+    const AT_ONCE: Self = Self(2);
+    /// Beside one of these: it limits one attempt, and not the whole call.
+    const ATTEMPT: u64 = 4;
+
+    #[inline]
+    const fn of(self, owner: Owner) -> Self {
+        Self(self.0 | if owner.attempt { Self::ATTEMPT } else { 0 })
+    }
 }
 
 /// Whose limit a deadline is.
@@ -58,7 +69,7 @@ impl Owner {
 }
 
 impl Ambient {
-    const NONE: Self = Self { at: Deadline::NEVER, kept: Kept::ByNobody, owner: Owner::ELSEWHERE };
+    const NONE: Self = Self { at: Deadline::NEVER, kept: Kept::BY_NOBODY, owner: None };
 
     /// What this thread has to keep to at the moment.
     #[inline]
@@ -69,26 +80,32 @@ impl Ambient {
     /// Whether a guarded function above drops the running body when the deadline is reached.
     #[inline]
     pub(crate) fn is_enforced(self) -> bool {
-        matches!(self.kept, Kept::AtOnce)
+        self.kept.0 & Kept::AT_ONCE.0 != 0
     }
 
     /// Whether a guarded function above answers for the deadline, be it only afterwards.
     #[inline]
     pub(crate) fn is_kept(self) -> bool {
-        !matches!(self.kept, Kept::ByNobody)
+        self.kept != Kept::BY_NOBODY
+    }
+
+    /// Whose limit the deadline is.
+    pub(crate) fn owner(self) -> Owner {
+        let attempt = self.kept.0 & Kept::ATTEMPT != 0;
+        self.owner.map_or(Owner::ELSEWHERE, |name| Owner { name, attempt })
     }
 
     /// Sets `deadline`, or what is set already if that is no later, until the scope is dropped. The caller sees to it that
     /// what runs within is ended by then.
     #[inline]
     pub(crate) fn enforce(self, deadline: Deadline, owner: Owner) -> Scope {
-        self.narrow(deadline, owner, Kept::AtOnce)
+        self.narrow(deadline, owner, Kept::AT_ONCE)
     }
 
     /// As [`enforce`](Self::enforce), for a caller that can only look at the clock afterwards.
     #[inline]
     pub(crate) fn watch(self, deadline: Deadline, owner: Owner) -> Scope {
-        self.narrow(deadline, owner, Kept::Afterwards)
+        self.narrow(deadline, owner, Kept::AFTERWARDS)
     }
 
     /// As [`enforce`](Self::enforce), for a caller that does nothing about it.
@@ -101,8 +118,12 @@ impl Ambient {
     #[inline]
     fn narrow(self, deadline: Deadline, owner: Owner, kept: Kept) -> Scope {
         // What nobody kept so far is the caller's to keep, under its name.
-        let owner = if deadline < self.at || !self.is_kept() { owner } else { self.owner };
-        Scope::enter(self, Self { at: self.at.min(deadline), kept, owner })
+        let inner = if deadline < self.at || !self.is_kept() {
+            Self { at: self.at.min(deadline), kept: kept.of(owner), owner: Some(owner.name) }
+        } else {
+            Self { kept: Kept(self.kept.0 & Kept::ATTEMPT | kept.0), ..self }
+        };
+        Scope::enter(self, inner)
     }
 }
 
@@ -292,21 +313,21 @@ mod tests {
         let _outer = Ambient::current().enforce(LATE, CALL);
         let _inner = Ambient::current().watch(SOON, ATTEMPT);
         let inner = Ambient::current();
-        assert_eq!((inner.at, inner.owner), (SOON, ATTEMPT));
+        assert_eq!((inner.at, inner.owner()), (SOON, ATTEMPT));
         assert!(inner.is_kept() && !inner.is_enforced());
         let _innermost = Ambient::current().watch(LATE, CALL);
-        assert_eq!(Ambient::current().owner, ATTEMPT, "the sooner one's");
+        assert_eq!(Ambient::current().owner(), ATTEMPT, "the sooner one's");
     }
 
     #[test]
     fn t04_a_carried_deadline_is_named_after_who_keeps_it() {
         let _carried = Ambient::current().carry(SOON);
         let carried = Ambient::current();
-        assert_eq!((carried.is_kept(), carried.owner), (false, Owner::ELSEWHERE));
+        assert_eq!((carried.is_kept(), carried.owner()), (false, Owner::ELSEWHERE));
         for scope in [Ambient::watch, Ambient::enforce] {
             let _scope = scope(carried, LATE, CALL);
             let here = Ambient::current();
-            assert_eq!((here.at, here.owner, here.is_kept()), (SOON, CALL, true));
+            assert_eq!((here.at, here.owner(), here.is_kept()), (SOON, CALL, true));
         }
     }
 

@@ -123,6 +123,7 @@ fn watched(plan: &Plan) -> TokenStream {
     });
     let Some((breaker, row)) = plan.breaker.as_ref().zip(plan.policies().circuit_breaker.as_ref())
     else {
+        let begun = begun.or_else(|| with_the_call(plan));
         return begun.map_or_else(|| quote!(&mut ()), |begun| quote!(&mut #begun));
     };
     let span = at(row.key());
@@ -134,6 +135,18 @@ fn watched(plan: &Plan) -> TokenStream {
         Some(begun) => quote_spanned!(span=> &mut (#begun, #permit)),
         None => quote_spanned!(span=> &mut #rt::Around(#permit)),
     }
+}
+
+/// Where nothing stands between the beginning of the call and that of its only attempt, the clock is read once for both.
+fn with_the_call(plan: &Plan) -> Option<TokenStream> {
+    let policies = plan.policies();
+    let deadline = policies.deadline.as_ref().filter(|_| !plan.is_async())?;
+    if policies.retry.is_some() || policies.bulkhead.is_some() || policies.rate_limiter.is_some() {
+        return None;
+    }
+    let span = at(deadline.key());
+    let rt = plan.rt(span);
+    Some(quote_spanned!(span=> #rt::Begun(#rt::CallDeadline::begun(&__resil_deadline))))
 }
 
 /// The way out that nobody takes: it gives the block its type, and makes it borrow what it mentions exclusively.

@@ -139,7 +139,7 @@ fn what_ends_first_is_ambient_around_the_body() {
     let (clock, log) = (pause(), Ends::default());
     let left = || Deadline::current().remaining().map(|left| left.as_millis());
     let within = |limits: (Given<'_>, Given<'_>)| {
-        call_limited(&mut (), limits, || (left(), Ambient::current().owner)).or_ended().unwrap()
+        call_limited(&mut (), limits, || (left(), Ambient::current().owner())).or_ended().unwrap()
     };
     let sooner = within((timeout("timeout", 30, &log), deadline("deadline", 50, &log)));
     assert_eq!(sooner, (Some(30), crate::time::Owner { name: "timeout", attempt: true }));
