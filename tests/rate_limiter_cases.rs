@@ -2,12 +2,14 @@
 
 use proptest::prelude::*;
 use resil::testing::pause;
-use resil::time::sleep;
-use resil::{Rate, RateLimiter, Reason, resilient};
+use resil::time::{Deadline, sleep};
+use resil::{Rate, RateLimiter, Reason, Reserving, resilient};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::Poll;
 use std::thread;
 use std::time::Duration;
-use tests::Fault;
+use tests::{Fault, on_a_manual_clock, poll_once};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -301,4 +303,58 @@ proptest! {
             }
         }
     }
+}
+
+/// So many calls that wait, each polled once, and what is done after each.
+fn waiting<'a>(
+    limiter: &'a RateLimiter,
+    calls: u32,
+    then: impl Fn(),
+) -> Vec<Pin<Box<Reserving<'a>>>> {
+    let wait = |_| {
+        let mut call = Box::pin(limiter.enter_async(1, Deadline::NEVER));
+        assert!(poll_once(call.as_mut()).is_pending());
+        then();
+        call
+    };
+    (0..calls).map(wait).collect()
+}
+
+#[test]
+fn l07_a_shorter_wait_refuses_who_comes_and_strands_nobody_who_waits() {
+    let (clock, _world) = on_a_manual_clock();
+    let quota =
+        RateLimiter::builder("l07").rate(Rate::per_second(1)).burst(1).wait(100 * SECOND).build();
+    quota.acquire().unwrap();
+    let mut calls = waiting(&quota, 50, || ());
+    quota.set_wait(Duration::ZERO).unwrap();
+    let refused = quota.acquire().unwrap_err();
+    assert_eq!(refused.retry_after().map(|wait| wait.as_secs()), Some(51));
+    for call in &mut calls {
+        assert!(poll_once(call.as_mut()).is_pending());
+        clock.advance("1s");
+        assert!(matches!(poll_once(call.as_mut()), Poll::Ready(Ok(_))));
+    }
+}
+
+#[test]
+fn l17_rl08_a_clock_that_goes_back_finds_an_end_however_many_have_waited_for_long() {
+    let (clock, _world) = on_a_manual_clock();
+    let quota =
+        RateLimiter::builder("l17").rate(Rate::per_second(10)).burst(1).wait(SECOND).build();
+    quota.acquire().unwrap();
+    let calls = waiting(&quota, 100, || clock.advance("100ms"));
+    clock.set(clock.now().to_duration() - 100 * SECOND);
+    for _ in 0..3 {
+        let refused = quota.acquire().unwrap_err();
+        let wait = refused.retry_after().expect("not never");
+        assert!(wait <= 11 * SECOND, "behind a hundred who wait: {wait:?}");
+    }
+    drop(calls);
+    clock.advance("101ms");
+    assert_eq!(
+        passed(&quota, 3),
+        1,
+        "what they did not take is there again, and no more than a burst"
+    );
 }

@@ -264,8 +264,9 @@ impl RateLimiter {
     /// What there is in a shard, or why there is nothing.
     fn look(&self, shard: u32, permits: u32, mut at: Nanos) -> Result<Taken, Lack> {
         let bucket = self.bucket(shard);
+        let mut longest = self.longest_wait();
         loop {
-            match bucket.short(&self.eras, permits, at, self.longest_wait()) {
+            match bucket.short(&self.eras, permits, at, longest) {
                 None => {
                     if let Some(ticket) = bucket.take(&self.eras, permits, at) {
                         self.counters.add(ADMITTED);
@@ -275,6 +276,9 @@ impl RateLimiter {
                 Some(Short::Astray) => {
                     self.put_right(shard);
                     at = time::now();
+                    // What is still far ahead is owed to those who wait: since before `wait` was set to less, or all of
+                    // them anew.
+                    longest = Nanos::MAX;
                 }
                 Some(short) => return Err(Lack { short, shard, at }),
             }

@@ -89,7 +89,9 @@ impl RateLimiter {
     pub(super) fn put_right(&self, shard: u32) {
         let mut desk = self.desk();
         let longest = self.longest_wait().max(desk.queue.longest_wait());
+        let owed: u64 = desk.queue.of(shard).map(|seat| u64::from(seat.permits)).sum();
         self.begin_anew(&mut desk, shard, |quota, tat, now| {
+            let tat = tat.saturating_sub(owed << quota.shift);
             quota.is_astray(tat, now, longest).then(|| now.saturating_add(quota.burst))
         });
         self.call_all(desk);

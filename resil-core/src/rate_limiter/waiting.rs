@@ -62,7 +62,9 @@ impl RateLimiter {
             let wake = wake();
             let mut desk = self.desk();
             at = time::now();
-            let (limit, longest) = (until.since(at).min(LONGEST), self.longest_wait());
+            let limit = until.since(at).min(LONGEST);
+            // Since this call has come, `wait` may have been set to less.
+            let longest = self.longest_wait().max(limit);
             match self.bucket(shard).reserve(&self.eras, permits, at, limit, longest) {
                 Ok(Reserved::Now(ticket)) => {
                     drop(desk);

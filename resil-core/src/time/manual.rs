@@ -114,7 +114,14 @@ impl ManualClock {
     /// If a string is no duration.
     #[track_caller]
     pub fn set(&self, reading: impl IntoSpan) {
-        self.move_to(reading.into_span());
+        let reading = reading.into_span();
+        let mut inner = self.lock();
+        if reading < inner.now {
+            inner.now = reading;
+            return;
+        }
+        drop(inner);
+        self.move_to(reading);
     }
 
     /// Makes this the manual clock of the current thread too, until the guard is dropped.
@@ -165,7 +172,8 @@ impl ManualClock {
                 inner.timers.remove(&key)
             }
             _ => {
-                inner.now = to;
+                // Nor does somebody who has moved it less far meanwhile.
+                inner.now = inner.now.max(to);
                 None
             }
         }
@@ -309,6 +317,25 @@ mod tests {
             });
         });
         assert_eq!(now(), Nanos::from_ms(8_000));
+    }
+
+    #[test]
+    fn it_does_not_go_back_where_two_move_it_on_at_a_time() {
+        let clock = pause();
+        let start = now();
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let _installed = clock.install();
+                    for number in 0..2_000_u64 {
+                        let before = now();
+                        clock.advance(Duration::from_millis(number % 7));
+                        assert!(now() >= before);
+                    }
+                });
+            }
+        });
+        assert!(now().since(start) >= Nanos::from_ms(2_000 * 3 - 10));
     }
 
     #[test]
