@@ -54,8 +54,12 @@ impl Quota {
 
     /// The permits that may be taken at once.
     #[inline]
-    pub(crate) const fn burst_permits(&self) -> u64 {
-        self.burst >> self.shift
+    pub(crate) const fn most(&self) -> u32 {
+        // As it was given.
+        #[allow(clippy::cast_possible_truncation)]
+        {
+            (self.burst >> self.shift) as u32
+        }
     }
 
     /// A reading of the clock, in units.
@@ -69,16 +73,11 @@ impl Quota {
     pub(crate) const fn span(&self, units: u64) -> Nanos {
         // At most 2^62: a unit is at most a quarter.
         #[allow(clippy::cast_possible_truncation)]
-        let mut ns = ((units as u128 * self.back as u128) >> BACK_BITS) as u64;
+        let ns = ((units as u128 * self.back as u128) >> BACK_BITS) as u64;
         // Too little by at most two: what `back` was rounded by, and the fraction.
         let wanted = (units as u128) << SCALE_BITS;
-        if (ns as u128 * self.scale as u128) < wanted {
-            ns += 1;
-        }
-        if (ns as u128 * self.scale as u128) < wanted {
-            ns += 1;
-        }
-        Nanos(ns)
+        let got = ns as u128 * self.scale as u128;
+        Nanos(ns + (got < wanted) as u64 + (got + (self.scale as u128) < wanted) as u64)
     }
 
     /// How long it is from `at` until the clock shows so many units more than it does then: to the nanosecond.
@@ -97,10 +96,10 @@ impl Quota {
         tat.saturating_sub(now.saturating_add(self.burst - cost))
     }
 
-    /// `tat` after so many units were taken, now or ahead of time.
+    /// `tat` after so many units were taken, now or ahead of time. It does not wrap for thirty years, and then counts as gone back.
     #[inline]
     pub(crate) const fn taken(tat: u64, now: u64, cost: u64) -> u64 {
-        (if tat > now { tat } else { now }).saturating_add(cost)
+        (if tat > now { tat } else { now }).wrapping_add(cost)
     }
 
     /// `tat` after so many units, taken when it became `ticket`, were not used.
@@ -108,17 +107,24 @@ impl Quota {
     /// Gives back what has not come back by itself: until `ticket` at least that much of it was still out, whatever was
     /// taken since.
     pub(crate) const fn given_back(tat: u64, ticket: u64, now: u64, cost: u64) -> u64 {
-        let out = ticket.saturating_sub(now);
+        // Rounded down: nobody gains by it.
+        let out = ticket.saturating_sub(now) & !SPARE;
         tat.saturating_sub(if out < cost { out } else { cost })
     }
 
     /// Whether `tat` is further ahead than anything can have put it: the clock went back.
     ///
     /// `longest` is the longest that somebody may be waiting.
+    #[inline]
     pub(crate) const fn is_astray(&self, tat: u64, now: u64, longest: Nanos) -> bool {
+        let ahead = tat.saturating_sub(now);
+        let bursts = self.burst.saturating_mul(2);
+        // Hardly ever: then no more is worked out.
+        if ahead <= bursts {
+            return false;
+        }
         let longest = if longest.0 > LONGEST.0 { LONGEST } else { longest };
-        let ahead = self.burst.saturating_mul(2).saturating_add(self.units(longest.plus(SKEW)));
-        tat > now.saturating_add(ahead)
+        ahead - bursts > self.units(longest.plus(SKEW))
     }
 
     /// The permits that can be taken at `now`.
@@ -151,13 +157,16 @@ impl Quota {
     }
 }
 
-/// A reading of the clock in units of a scale.
+/// A reading of the clock in units of a scale. The spare bits are not cleared.
 #[inline]
 pub(crate) const fn units(scale: u64, at: Nanos) -> u64 {
-    // What is cut off is 73 years away; a clock that gets there goes back to 0, as far as a limiter sees.
+    // Shifted first, so that the upper half of the product is the answer. What is cut off is 73 years away; a clock that
+    // gets there goes back to 0, as far as a limiter sees.
+    let at = (at.0 << (u64::BITS - SCALE_BITS)) as u128;
     #[allow(clippy::cast_possible_truncation)]
-    let units = ((at.0 as u128 * scale as u128) >> SCALE_BITS) as u64;
-    units & !SPARE
+    {
+        ((at * scale as u128) >> u64::BITS) as u64
+    }
 }
 
 /// `permits / per · 2^shift`, rounded up to 64 bits of which the first is set, with 61 places behind the point.

@@ -19,6 +19,7 @@ use crate::cell::gcra::{NOT_BEGUN, Quota, SPARE_BITS, units};
 use crate::sync::{AtomicU64, Ordering, fence};
 use crate::time::Nanos;
 use core::fmt;
+use core::num::NonZeroU64;
 
 /// A value of the word.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,35 @@ impl Word {
             (self.0 & Self::ERA) as usize
         }
     }
+
+    #[inline]
+    pub(super) const fn bits(self) -> u64 {
+        self.0
+    }
+
+    #[inline]
+    pub(super) fn ticket(self) -> Option<Ticket> {
+        NonZeroU64::new(self.0).map(Ticket)
+    }
+}
+
+/// What was taken, to give it back with: the word as it became by it, which is never 0.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ticket(NonZeroU64);
+
+impl Ticket {
+    /// Of what took nothing.
+    pub(super) const NOTHING: Self = Self(NonZeroU64::MIN);
+
+    pub(super) const fn word(self) -> Word {
+        Word(self.0.get())
+    }
+}
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.word().fmt(f)
+    }
 }
 
 impl fmt::Debug for Word {
@@ -73,9 +103,9 @@ pub(super) enum Short {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reserved {
     /// There was enough by then.
-    Now(Word),
+    Now(Ticket),
     /// It will be there after this wait.
-    After(Word, Nanos),
+    After(Ticket, Nanos),
 }
 
 /// Where a word was put by hand.
@@ -114,23 +144,35 @@ impl Bucket {
         }
     }
 
-    /// Takes `permits` if they are there. What the word is then is the ticket to give them back with.
+    /// Takes `permits` if they are there; the word was `word` just now. Calls `emptied` with how much less there is now than
+    /// one permit.
     #[inline]
-    pub(super) fn take(&self, eras: &Eras, permits: u32, at: Nanos) -> Option<Word> {
-        let mut word = self.load();
+    pub(super) fn take(
+        &self,
+        mut word: Word,
+        eras: &Eras,
+        permits: u32,
+        at: Nanos,
+        emptied: impl FnOnce(Word, u64),
+    ) -> Option<Ticket> {
         loop {
             let terms = eras.terms(word.era());
-            if u64::from(permits) > terms.burst >> terms.shift {
+            if permits > terms.most {
                 return None;
             }
-            let cost = u64::from(permits) << terms.shift;
-            let now = units(terms.scale, at);
+            let (now, cost) = (units(terms.scale, at), u64::from(permits) << terms.shift);
             if word.tat() > now.saturating_add(terms.burst - cost) {
                 return None;
             }
             let taken = Word::new(Quota::taken(word.tat(), now, cost), word.era());
             match self.exchange(word, taken) {
-                Ok(()) => return Some(taken),
+                Ok(()) => {
+                    let last = now.saturating_add(terms.burst - (1 << terms.shift));
+                    if taken.tat() > last {
+                        emptied(taken, taken.tat() - last);
+                    }
+                    return taken.ticket();
+                }
                 Err(newer) => word = newer,
             }
         }
@@ -139,6 +181,7 @@ impl Bucket {
     /// Why [`take`](Self::take) took nothing; `None` if it would take something now. Nothing is written.
     ///
     /// `longest` is the longest that somebody may be waiting.
+    #[inline]
     pub(super) fn short(
         &self,
         eras: &Eras,
@@ -178,10 +221,11 @@ impl Bucket {
             let cost = u64::from(permits) << quota.shift;
             let taken = Quota::taken(word.tat(), quota.units(at), cost);
             let taken = Word::new(taken, word.era());
-            match self.exchange(word, taken) {
-                Ok(()) if wait == Nanos::ZERO => return Ok(Reserved::Now(taken)),
-                Ok(()) => return Ok(Reserved::After(taken, wait)),
-                Err(newer) => word = newer,
+            match (self.exchange(word, taken), taken.ticket()) {
+                (Ok(()), Some(ticket)) if wait == Nanos::ZERO => return Ok(Reserved::Now(ticket)),
+                (Ok(()), Some(ticket)) => return Ok(Reserved::After(ticket, wait)),
+                (Ok(()), None) => return Ok(Reserved::Now(Ticket::NOTHING)),
+                (Err(newer), _) => word = newer,
             }
         }
     }
@@ -189,11 +233,12 @@ impl Bucket {
     /// Gives back `permits` that were taken for this ticket and not used: as much of them as has not come back by itself.
     ///
     /// A ticket of an earlier era says nothing about that any more: then what is given back makes the bucket at most full.
-    pub(super) fn give_back(&self, eras: &Eras, ticket: Word, permits: u32, at: Nanos) {
+    pub(super) fn give_back(&self, eras: &Eras, ticket: Ticket, permits: u32, at: Nanos) {
         let mut word = self.load();
         loop {
             let quota = eras.load(word.era());
             let cost = u64::from(permits) << quota.shift;
+            let ticket = ticket.word();
             let known = if ticket.era() == word.era() { ticket } else { word };
             let tat = Quota::given_back(word.tat(), known.tat(), quota.units(at), cost);
             match self.exchange(word, Word::new(tat, word.era())) {
@@ -277,8 +322,9 @@ impl Bucket {
     }
 }
 
+#[inline]
 fn short(quota: &Quota, word: Word, permits: u32, at: Nanos, longest: Nanos) -> Option<Short> {
-    if u64::from(permits) > quota.burst_permits() {
+    if permits > quota.most() {
         return Some(Short::Never);
     }
     let (now, cost) = (quota.units(at), u64::from(permits) << quota.shift);

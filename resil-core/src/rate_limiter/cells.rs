@@ -37,7 +37,7 @@ impl<'a> Cells<'a> {
         ManuallyDrop::new(self).taken.at
     }
 
-    /// How many they are; 0 if the limiter is disabled.
+    /// How many were asked for.
     pub const fn permits(&self) -> u32 {
         self.taken.permits
     }

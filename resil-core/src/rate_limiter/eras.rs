@@ -27,6 +27,7 @@ struct Era {
     burst: AtomicU64,
     back: AtomicU64,
     shift: AtomicU32,
+    most: AtomicU32,
 }
 
 /// What a call has to know to be let in.
@@ -35,6 +36,8 @@ pub(super) struct Terms {
     pub(super) scale: u64,
     pub(super) burst: u64,
     pub(super) shift: u32,
+    /// The burst, in permits.
+    pub(super) most: u32,
 }
 
 impl Eras {
@@ -56,11 +59,12 @@ impl Eras {
             scale: era.scale.load(Ordering::Relaxed),
             burst: era.burst.load(Ordering::Relaxed),
             shift: era.shift.load(Ordering::Relaxed),
+            most: era.most.load(Ordering::Relaxed),
         }
     }
 
     pub(super) fn load(&self, era: usize) -> Quota {
-        let Terms { scale, burst, shift } = self.terms(era);
+        let Terms { scale, burst, shift, .. } = self.terms(era);
         let back = self.0[era % PLACES].back.load(Ordering::Relaxed);
         Quota { scale, back, burst, shift }
     }
@@ -72,6 +76,7 @@ impl Eras {
         era.burst.store(quota.burst, Ordering::Release);
         era.back.store(quota.back, Ordering::Release);
         era.shift.store(quota.shift, Ordering::Release);
+        era.most.store(quota.most(), Ordering::Release);
     }
 }
 
@@ -83,6 +88,7 @@ impl Era {
             burst: AtomicU64::new(quota.burst),
             back: AtomicU64::new(quota.back),
             shift: AtomicU32::new(quota.shift),
+            most: AtomicU32::new(quota.most()),
         }
     }
 
@@ -93,6 +99,7 @@ impl Era {
             burst: AtomicU64::new(quota.burst),
             back: AtomicU64::new(quota.back),
             shift: AtomicU32::new(quota.shift),
+            most: AtomicU32::new(quota.most()),
         }
     }
 }

@@ -13,6 +13,7 @@ mod bucket;
 mod cells;
 pub mod config;
 mod eras;
+mod note;
 mod operate;
 mod options;
 mod queue;
@@ -30,10 +31,11 @@ use crate::contract::{Event, Location, Reason, Rejected, emit, has_observer};
 use crate::sync::fixed::{Mutex, MutexGuard, PoisonError};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::time::{self, Deadline, Nanos};
-use bucket::{Bucket, Short, Word};
+use bucket::{Bucket, Short, Ticket, Word};
 use core::fmt;
 use crossbeam_utils::CachePadded;
 use eras::Eras;
+use note::Note;
 use options::MOST_SHARDS;
 use queue::Queue;
 
@@ -69,6 +71,7 @@ pub struct RateLimiter {
     /// Each apart from the others, and from what all calls read and hardly anybody writes.
     buckets: [CachePadded<Bucket>; MOST_SHARDS],
     eras: Eras,
+    note: Note,
     /// In nanoseconds.
     wait: AtomicU64,
     /// 0 if calls pass without a look.
@@ -108,14 +111,22 @@ const GIVEN_BACK: usize = 4;
 /// What a call was given.
 #[derive(Clone, Copy, Debug)]
 struct Taken {
-    /// What the word became by it.
-    ticket: Word,
+    ticket: Ticket,
     /// The reading of the clock at which it was let in.
     at: Nanos,
-    /// None if the limiter is disabled.
     permits: u32,
     shard: u32,
 }
+
+/// What the first look found, and when.
+#[derive(Clone, Copy)]
+struct Look {
+    ticket: Option<Ticket>,
+    at: Nanos,
+}
+
+/// In place of a reading: there was a note on the door.
+const NOTE: Nanos = Nanos::MAX;
 
 /// What a call was not given.
 #[derive(Clone, Copy)]
@@ -147,6 +158,7 @@ impl RateLimiter {
                 Start::Empty => [const { CachePadded::new(Bucket::new(Word::EMPTY)) }; MOST_SHARDS],
             },
             eras: Eras::new(&options.quota()),
+            note: Note::new(),
             wait: AtomicU64::new(wait.0),
             enabled: AtomicU32::new(1),
             shards,
@@ -184,9 +196,9 @@ impl RateLimiter {
     /// As [`acquire`](Self::acquire).
     #[inline]
     pub fn acquire_many(&self, cost: u32) -> Result<(), Rejected> {
-        match self.take(cost) {
-            Ok(_) => Ok(()),
-            Err(at) => self.acquire_or_refuse(cost, at),
+        match self.take(self.own_shard(), cost) {
+            Look { ticket: Some(_), .. } => Ok(()),
+            Look { at, .. } => self.acquire_or_refuse(cost, at),
         }
     }
 
@@ -218,33 +230,64 @@ impl RateLimiter {
         self.enter_async(1, Deadline::NEVER).await.map(|cells| _ = cells.take())
     }
 
-    /// The first look: whether there are so many permits now. Else when that was.
-    #[inline]
-    fn take(&self, permits: u32) -> Result<Taken, Nanos> {
-        let at = time::now();
+    /// The first look: takes so many permits if they are there. Out of line, and in two registers: every guarded function has
+    /// a call of it.
+    #[inline(never)]
+    fn take(&self, shard: u32, permits: u32) -> Look {
         if !self.is_enabled() || permits == 0 {
-            return Ok(Taken { ticket: Word::FULL, at, permits: 0, shard: 0 });
+            return Look { ticket: Some(Ticket::NOTHING), at: time::now() };
         }
-        let shard = self.own_shard();
-        match self.bucket(shard).take(&self.eras, permits, at) {
-            Some(ticket) => {
-                self.counters.add(ADMITTED);
-                Ok(Taken { ticket, at, permits, shard })
+        let word = self.bucket(shard).load();
+        if self.note.is_about(word) {
+            return Look { ticket: None, at: NOTE };
+        }
+        let at = time::now();
+        Look { ticket: self.take_from(shard, word, permits, at), at }
+    }
+
+    #[inline]
+    fn take_from(&self, shard: u32, word: Word, permits: u32, at: Nanos) -> Option<Ticket> {
+        let ticket = self.bucket(shard).take(word, &self.eras, permits, at, |word, short| {
+            if self.shards == 1 {
+                self.leave_note(word, short, at);
             }
-            None => Err(at),
+        });
+        if ticket.is_some() {
+            self.counters.add(ADMITTED);
         }
+        ticket
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn leave_note(&self, word: Word, short: u64, at: Nanos) {
+        self.note.leave(word, self.eras.load(word.era()).wait(at, short), at);
     }
 
     #[cold]
     #[inline(never)]
     fn acquire_or_refuse(&self, permits: u32, at: Nanos) -> Result<(), Rejected> {
+        let at = self.past_note(permits, at, Nanos::ZERO)?;
         match self.search(permits, at) {
             Ok(_) => Ok(()),
             Err(lack) => Err(self.refuse(lack.short)),
         }
     }
 
+    /// When the first look was; if it ended at a note, refuses who will not wait longer than `limit`, or looks at the clock now.
+    #[inline]
+    fn past_note(&self, permits: u32, at: Nanos, limit: Nanos) -> Result<Nanos, Rejected> {
+        if at != NOTE {
+            return Ok(at);
+        }
+        match self.note.left(self.bucket(0).load()) {
+            Some(left) if permits == 1 && left > limit => Err(self.refuse(Short::Wait(left))),
+            _ => Ok(time::now()),
+        }
+    }
+
     /// The second look: puts right what is astray, and looks into every shard.
+    #[inline(never)]
     fn search(&self, permits: u32, at: Nanos) -> Result<Taken, Lack> {
         let own = self.own_shard();
         let mut best = match self.look(own, permits, at) {
@@ -268,8 +311,7 @@ impl RateLimiter {
         loop {
             match bucket.short(&self.eras, permits, at, longest) {
                 None => {
-                    if let Some(ticket) = bucket.take(&self.eras, permits, at) {
-                        self.counters.add(ADMITTED);
+                    if let Some(ticket) = self.take_from(shard, bucket.load(), permits, at) {
                         return Ok(Taken { ticket, at, permits, shard });
                     }
                 }
@@ -304,7 +346,7 @@ impl RateLimiter {
     #[inline(never)]
     fn give_back(&self, taken: Taken) {
         let Taken { ticket, permits, shard, .. } = taken;
-        if permits > 0 {
+        if ticket != Ticket::NOTHING {
             self.counters.add(GIVEN_BACK);
             self.bucket(shard).give_back(&self.eras, ticket, permits, time::now());
         }

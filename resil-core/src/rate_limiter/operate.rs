@@ -108,7 +108,7 @@ impl RateLimiter {
         let placed = self.bucket(shard).replace(&self.eras, time::now, permits, place);
         let Some(Replaced { begin, era, quota, at }) = placed else { return };
         let mut seats: Vec<_> = desk.queue.of(shard).collect();
-        seats.sort_by_key(|seat| seat.ticket.tat());
+        seats.sort_by_key(|seat| seat.ticket.word().tat());
         let mut tat = begin;
         for seat in seats {
             tat = tat.saturating_add(u64::from(seat.permits) << quota.shift);
@@ -185,7 +185,7 @@ impl RateLimiter {
             let at = self.bucket(shard).begin_era(&self.eras, time::now, longest);
             let (now, new_now) = (old.units(at), new.units(at));
             for seat in desk.queue.of(shard) {
-                let tat = old.carried(seat.ticket.tat(), now, &new, new_now);
+                let tat = old.carried(seat.ticket.word().tat(), now, &new, new_now);
                 seat.move_to(Word::new(tat, era + 1), &new, at);
             }
         }

@@ -6,7 +6,7 @@
 //! # Synchronisation
 //! Behind the limiter's lock. Wakers are called, and dropped, outside of it.
 
-use super::bucket::Word;
+use super::bucket::{Ticket, Word};
 use crate::cell::gcra::Quota;
 use crate::cell::slots::Wake;
 use crate::time::Nanos;
@@ -15,7 +15,7 @@ use core::mem;
 /// One reservation.
 pub(super) struct Seat {
     /// What the word became by it.
-    pub(super) ticket: Word,
+    pub(super) ticket: Ticket,
     pub(super) permits: u32,
     pub(super) shard: u32,
     /// When the permits will be there.
@@ -30,9 +30,9 @@ pub(super) struct Seat {
 
 impl Seat {
     /// Moves it to another place in the order: the quota and the reading are those by which that was found.
-    pub(super) fn move_to(&mut self, ticket: Word, quota: &Quota, at: Nanos) {
-        self.ticket = ticket;
-        let due = ticket.tat().saturating_sub(quota.burst);
+    pub(super) fn move_to(&mut self, word: Word, quota: &Quota, at: Nanos) {
+        self.ticket = word.ticket().unwrap_or(Ticket::NOTHING);
+        let due = word.tat().saturating_sub(quota.burst);
         self.due = at.plus(quota.wait(at, due.saturating_sub(quota.units(at))));
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: a call that finds its permits touches no lock and no timer. One that waits is let in by the clock, not by the wake-up.
 
 use super::waiting::{Begun, Place};
-use super::{Cells, RateLimiter};
+use super::{Cells, Look, RateLimiter, Taken};
 use crate::cell::slots::Wake;
 use crate::contract::Rejected;
 use crate::time::{Deadline, Nanos, Timer};
@@ -23,9 +23,10 @@ impl RateLimiter {
     /// As [`acquire`](Self::acquire) if there are enough; else a lock as well, twice.
     #[inline]
     pub fn enter(&self, cost: u32, deadline: Deadline) -> Result<Cells<'_>, Rejected> {
-        let taken = match self.take(cost) {
-            Ok(taken) => taken,
-            Err(at) => self.wait_here(cost, deadline, at)?,
+        let shard = self.own_shard();
+        let taken = match self.take(shard, cost) {
+            Look { ticket: Some(ticket), at } => Taken { ticket, at, permits: cost, shard },
+            Look { at, .. } => self.wait_here(cost, deadline, at)?,
         };
         Ok(Cells::new(self, taken))
     }
@@ -64,12 +65,14 @@ impl<'a> Future for Reserving<'a> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let State::Before { limiter, cost, deadline } = self.state else { return self.look(cx) };
-        match limiter.take(cost) {
-            Ok(taken) => {
+        let shard = limiter.own_shard();
+        match limiter.take(shard, cost) {
+            Look { ticket: Some(ticket), at } => {
                 self.state = State::Over;
+                let taken = Taken { ticket, at, permits: cost, shard };
                 Poll::Ready(Ok(Cells::new(limiter, taken)))
             }
-            Err(at) => self.begin(limiter, cost, deadline, at, cx),
+            Look { at, .. } => self.begin(limiter, cost, deadline, at, cx),
         }
     }
 }

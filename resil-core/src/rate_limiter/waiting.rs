@@ -46,9 +46,10 @@ impl RateLimiter {
         &self,
         permits: u32,
         deadline: Deadline,
-        mut at: Nanos,
+        at: Nanos,
         wake: impl Fn() -> Wake,
     ) -> Result<Begun<'_>, Rejected> {
+        let mut at = self.past_note(permits, at, self.longest_wait())?;
         let until = self.until(at, deadline);
         loop {
             let Lack { short, shard, at: seen } = match self.search(permits, at) {
