@@ -280,8 +280,8 @@ impl RateLimiter {
         if at != NOTE {
             return Ok(at);
         }
-        match self.note.left(self.bucket(0).load()) {
-            Some(left) if permits == 1 && left > limit => Err(self.refuse(Short::Wait(left))),
+        match self.note.left(self.bucket(0).load(), limit) {
+            Some(left) if permits == 1 => Err(self.refuse(Short::Wait(left))),
             _ => Ok(time::now()),
         }
     }
