@@ -310,6 +310,31 @@ fn a_timeout_that_does_not_fire_never_allocates() {
 }
 
 #[test]
+fn a_sync_call_that_is_late_and_a_hook_that_runs_never_allocate() {
+    #[resilient(
+        timeout = "10m",
+        retry(max = 2),
+        circuit_breaker(min_calls = 10_000, window = "1m"),
+        name = "watched"
+    )]
+    fn watched(depth: u32) -> Result<u32, Fault> {
+        resil::deadline::check()?;
+        resil::deadline::with_expiry(|| (), || if depth > 1 { watched(depth - 1) } else { Ok(1) })
+    }
+    #[resilient(timeout = "1ns", name = "late")]
+    fn late(good: bool) -> Result<u32, Fault> {
+        // One nanosecond is over before the clock can be read again.
+        resil::deadline::with_expiry(|| (), || outcome(good))
+    }
+    allocates_nothing(|| watched(1), &Ok(1));
+    allocates_nothing(|| watched(4), &Ok(1));
+    let ended = |outcome: Result<u32, Fault>| outcome.map_err(|error| error.refusal().is_some());
+    allocates_nothing(|| ended(late(true)), &Ok(1));
+    allocates_nothing(|| ended(late(false)), &Err(true));
+    assert!(count(Kind::Timeout, "late", "late") > 0);
+}
+
+#[test]
 fn rg11_observers_do_not_pile_up() {
     struct Deaf;
     impl Observer for Deaf {

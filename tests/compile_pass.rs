@@ -19,6 +19,8 @@ mod gates;
 mod generic;
 #[path = "compile_pass/hygiene.rs"]
 mod hygiene;
+#[path = "compile_pass/late.rs"]
+mod late;
 #[path = "compile_pass/lints.rs"]
 mod lints;
 #[path = "compile_pass/methods.rs"]
