@@ -189,12 +189,16 @@ fn t01_the_time_begins_at_the_call_and_costs_two_readings() {
 #[test]
 fn t01_the_time_begins_at_the_admission_where_the_breaker_reads_the_clock() {
     #[resilient(timeout = "100ms", circuit_breaker(slow_call = "10ms"), name = "t01_breaker")]
-    fn call(clock: &ManualClock) -> Result<u64, Fault> {
-        Ok(clock.readings())
+    fn call(clock: &ManualClock, lasts: Duration) -> Result<u64, Fault> {
+        takes(clock, lasts, Ok(clock.readings()))
     }
     let (clock, _world) = on_a_manual_clock();
-    let before = clock.readings();
-    assert_eq!(call(&clock), Ok(before + 1), "one reading for both");
+    for (lasts, slow) in [(10, 0), (11, 1)] {
+        let before = clock.readings();
+        assert_eq!(call(&clock, lasts * MS), Ok(before + 1), "one reading for both");
+        assert_eq!(clock.readings(), before + 2, "and one at the end");
+        assert_eq!(count(Kind::CircuitBreaker, "t01_breaker", "slow_success"), slow);
+    }
 }
 
 #[test]

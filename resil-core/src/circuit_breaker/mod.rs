@@ -256,8 +256,7 @@ impl CircuitBreaker {
     }
 
     fn is_slow(&self, start: Start) -> bool {
-        let begun = start.counts_from();
-        begun.is_some_and(|begun| time::now().since(begun) > self.live.slow_call())
+        start.is_slow(time::now, self.live.slow_call())
     }
 
     fn count(&self, settled: Settled, outcome: Outcome, no_vote: usize) {

@@ -98,6 +98,11 @@ impl Watched for Permit<'_> {
     fn begun(&self) -> Option<Nanos> {
         self.start.reading()
     }
+
+    #[inline]
+    fn over(&mut self, end: Nanos) {
+        self.start = self.start.over(end, || self.breaker.live.slow_call());
+    }
 }
 
 impl Drop for Permit<'_> {

@@ -26,7 +26,8 @@ use crate::time::{Ambient, Deadline, Nanos, now};
 /// deadline has passed by then, or the attempt is given no time at all, the body does not start.
 ///
 /// # Cost
-/// Two clock readings, one less if the permit has one; the exchange of a thread-local. Allocates nothing.
+/// Two clock readings, one less if the permit has one; the permit takes over the second, if it needs it. The exchange of a
+/// thread-local. Allocates nothing.
 #[inline]
 pub fn call_limited<W: Watched, L: Limits, R>(
     watched: &mut W,
@@ -46,8 +47,12 @@ pub fn call_limited<W: Watched, L: Limits, R>(
         let _scope = ambient.watch(Deadline::at_instant(ends.first()), owner(&limits, ends.by()));
         call(watched, body)
     };
-    let after = if ends.first() == Nanos::MAX { None } else { ends.after(now()) };
-    Timed { limits, outcome: Ok(outcome), after }
+    if ends.first() == Nanos::MAX {
+        return Timed { limits, outcome: Ok(outcome), after: None };
+    }
+    let reading = now();
+    watched.over(reading);
+    Timed { limits, outcome: Ok(outcome), after: ends.after(reading) }
 }
 
 /// When an attempt is over.

@@ -18,6 +18,9 @@ pub trait Watched {
     fn begun(&self) -> Option<Nanos> {
         None
     }
+    /// The body has ended, and this is what the clock said then: for who would read it again.
+    #[inline]
+    fn over(&mut self, _end: Nanos) {}
 }
 
 /// No policy of the function cares.
@@ -43,6 +46,11 @@ impl<W: Watched> Watched for &mut W {
     #[inline]
     fn begun(&self) -> Option<Nanos> {
         (**self).begun()
+    }
+
+    #[inline]
+    fn over(&mut self, end: Nanos) {
+        (**self).over(end);
     }
 }
 

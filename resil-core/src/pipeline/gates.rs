@@ -118,4 +118,10 @@ impl Watched for Admitted<'_> {
     fn begun(&self) -> Option<Nanos> {
         self.permit.as_ref().and_then(Watched::begun).or(self.begun)
     }
+
+    fn over(&mut self, end: Nanos) {
+        if let Some(permit) = &mut self.permit {
+            permit.over(end);
+        }
+    }
 }
