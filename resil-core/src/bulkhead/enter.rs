@@ -72,92 +72,82 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct Entering<'a> {
         bulkhead: &'a Bulkhead,
-        deadline: Deadline,
+        // By when it has to be inside; once it waits, no later than the bulkhead's own `wait` lets it.
+        due: Deadline,
         // `None` until it waits, so that who need not sets up nothing.
         #[pin]
         wait: Option<Wait<'a>>,
     }
-}
 
-pin_project! {
-    // The wait of a task.
-    struct Wait<'a> {
-        bulkhead: &'a Bulkhead,
-        due: Nanos,
-        timer: Timer,
-        #[pin]
-        waiter: Waiter<'a>,
-    }
-
-    impl PinnedDrop for Wait<'_> {
+    impl PinnedDrop for Entering<'_> {
         fn drop(this: Pin<&mut Self>) {
-            if this.waiter.place() != Place::Out {
+            if this.wait.as_ref().is_some_and(|wait| wait.waiter.place() != Place::Out) {
                 this.bulkhead.counters.add(ABANDONED);
             }
         }
     }
 }
 
-impl<'a> Entering<'a> {
-    #[inline]
-    pub(super) const fn new(bulkhead: &'a Bulkhead, deadline: Deadline) -> Self {
-        Self { bulkhead, deadline, wait: None }
-    }
-
-    /// There was no place at the first poll, or this is a later one.
-    #[cold]
-    #[inline(never)]
-    fn wait(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Rejected>> {
-        let mut this = self.project();
-        if let Some(wait) = this.wait.as_mut().as_pin_mut() {
-            return wait.go_on(cx);
-        }
-        let bulkhead = *this.bulkhead;
-        let Some(patience) = bulkhead.patience(*this.deadline) else {
-            return Poll::Ready(Err(bulkhead.refuse(REFUSED)));
-        };
-        let (timer, waiter) = (Timer::new(), Waiter::new(&bulkhead.slots));
-        this.wait.set(Some(Wait { bulkhead, due: patience.due, timer, waiter }));
-        this.wait.as_pin_mut().expect("just set").begin(&patience, cx)
+pin_project! {
+    // The wait of a task.
+    struct Wait<'a> {
+        timer: Timer,
+        #[pin]
+        waiter: Waiter<'a>,
     }
 }
 
-impl Wait<'_> {
-    fn begin(
-        self: Pin<&mut Self>,
-        patience: &Patience,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<(), Rejected>> {
-        let this = self.project();
-        let Patience { now, due, wait, queue } = *patience;
-        match this.waiter.join(Wake::Task(cx.waker().clone()), due, queue) {
+impl<'a> Entering<'a> {
+    #[inline]
+    pub(super) const fn new(bulkhead: &'a Bulkhead, deadline: Deadline) -> Self {
+        Self { bulkhead, due: deadline, wait: None }
+    }
+
+    /// There was no place at the first poll.
+    #[cold]
+    #[inline(never)]
+    fn begin_to_wait(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Rejected>> {
+        let mut this = self.project();
+        let bulkhead = *this.bulkhead;
+        let Some(patience) = bulkhead.patience(*this.due) else {
+            return Poll::Ready(Err(bulkhead.refuse(REFUSED)));
+        };
+        let Patience { now, due, wait: longest, queue } = patience;
+        *this.due = Deadline::at_instant(due);
+        this.wait.set(Some(Wait { timer: Timer::new(), waiter: Waiter::new(&bulkhead.slots) }));
+        let wait = this.wait.as_pin_mut().expect("just set").project();
+        match wait.waiter.join(Wake::Task(cx.waker().clone()), due, queue) {
             Joined::Admitted => {
-                this.bulkhead.counters.add(ADMITTED);
+                bulkhead.counters.add(ADMITTED);
                 return Poll::Ready(Ok(()));
             }
-            Joined::Refused => return Poll::Ready(Err(this.bulkhead.refuse(REFUSED))),
+            Joined::Refused => return Poll::Ready(Err(bulkhead.refuse(REFUSED))),
             Joined::Queued => {}
         }
-        if due == now.plus(wait) {
-            this.timer.arm_after(now, wait, cx.waker());
+        if due == now.plus(longest) {
+            wait.timer.arm_after(now, longest, cx.waker());
         } else {
-            this.timer.arm_at(due, cx.waker());
+            wait.timer.arm_at(due, cx.waker());
         }
         Poll::Pending
     }
 
+    /// It waits: does it still?
+    #[cold]
+    #[inline(never)]
     fn go_on(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), Rejected>> {
-        let mut this = self.project();
-        if this.waiter.place() == Place::Queued && (*this.due == Nanos::MAX || now() < *this.due) {
-            this.waiter.as_mut().renew(cx.waker());
+        let this = self.project();
+        let mut wait = this.wait.as_pin_mut().expect("it waits").project();
+        if wait.waiter.place() == Place::Queued && !this.due.is_expired() {
+            wait.waiter.as_mut().renew(cx.waker());
             // After that: what was decided meanwhile has woken who was known until then.
-            if this.waiter.place() == Place::Queued {
-                this.timer.renew(*this.due, cx.waker());
+            if wait.waiter.place() == Place::Queued {
+                wait.timer.renew(this.due.at().unwrap_or(Nanos::MAX), cx.waker());
                 return Poll::Pending;
             }
         }
-        this.timer.cancel();
-        Poll::Ready(this.bulkhead.waited(this.waiter))
+        wait.timer.cancel();
+        Poll::Ready(this.bulkhead.waited(wait.waiter))
     }
 }
 
@@ -167,10 +157,14 @@ impl<'a> Future for Entering<'a> {
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let bulkhead = self.bulkhead;
-        if self.wait.is_none() && bulkhead.pass() {
+        let waited = if self.wait.is_some() {
+            self.go_on(cx)
+        } else if bulkhead.pass() {
             return Poll::Ready(Ok(Slot::new(bulkhead, false)));
-        }
-        self.wait(cx).map_ok(|()| Slot::new(bulkhead, true))
+        } else {
+            self.begin_to_wait(cx)
+        };
+        waited.map_ok(|()| Slot::new(bulkhead, true))
     }
 }
 
