@@ -49,6 +49,19 @@ fn main() {
             run(calls, guarded::bulkhead_by_hand);
         }
         "bulkhead/floor-full" => floor::BULKHEAD.fill(),
+        "rate-limiter/floor" => run(calls, floor::rate_limiter),
+        "rate-limiter/by-hand" => run(calls, guarded::rate_limiter_by_hand),
+        "rate-limiter" => run(calls, guarded::rate_limiter),
+        "rate-limiter/refused" => {
+            guarded::QUOTA
+                .set_rate(resil::Rate::new(1, std::time::Duration::from_secs(3_600)))
+                .expect("a rate");
+            guarded::QUOTA.drain();
+            run(calls, guarded::rate_limiter_by_hand);
+        }
+        "whole/floor" => run(calls, floor::whole),
+        "whole" => run(calls, guarded::whole),
+        "whole-async" => run_async(calls, guarded::whole_async),
         "retry/floor" => run(calls, floor::retry),
         "retry" => run(calls, guarded::retry),
         "retry-budget/floor" => run(calls, floor::retry_budget),

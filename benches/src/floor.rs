@@ -58,11 +58,16 @@ impl Breaker {
     /// The callee's.
     #[inline]
     pub fn call(&self, request: u64) -> Result<u64, Down> {
+        self.guard(|| callee(request))
+    }
+
+    #[inline]
+    fn guard(&self, call: impl FnOnce() -> Result<u64, Down>) -> Result<u64, Down> {
         let word = self.word.load(Relaxed);
         if word & 7 != 0 || self.slow_call.load(Relaxed) != u64::MAX {
             return Err(Down);
         }
-        let outcome = callee(request);
+        let outcome = call();
         if outcome.is_ok() && self.word.load(Relaxed) == word {
             self.add(0);
         } else {
@@ -117,8 +122,13 @@ impl Bulkhead {
     /// # Errors
     /// The callee's.
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // both halves
     pub fn call(&self, request: u64) -> Result<u64, Down> {
+        self.guard(|| callee(request))
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // both halves
+    fn guard(&self, call: impl FnOnce() -> Result<u64, Down>) -> Result<u64, Down> {
         if self.crowded.load(Relaxed) != 0 {
             return Err(Down);
         }
@@ -132,7 +142,7 @@ impl Bulkhead {
             let count = &self.lines[thread].0[0];
             count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
         }
-        let outcome = callee(request);
+        let outcome = call();
         self.leave();
         outcome
     }
@@ -221,6 +231,58 @@ pub fn retry_budget(request: u64) -> Result<u64, Down> {
     }
     let withdraw = |balance: u64| balance.checked_sub(1_000_000);
     attempts(|| callee(request), || BALANCE.fetch_update(Relaxed, Relaxed, withdraw).is_ok())
+}
+
+/// When what was taken of the limiter will have come back, in nanoseconds.
+static ARRIVAL: Padded<AtomicU64> = Padded(AtomicU64::new(0));
+/// A thousand cells, one of which comes in every nanosecond.
+static TOLERANCE: AtomicU64 = AtomicU64::new(1_000);
+
+/// Takes a cell: one reading of the clock, and one exchange.
+#[inline]
+fn within_the_rate(call: impl FnOnce(u64) -> Result<u64, Down>) -> Result<u64, Down> {
+    let now = now().0;
+    let latest = now + TOLERANCE.load(Relaxed);
+    let mut arrival = ARRIVAL.0.load(Relaxed);
+    loop {
+        let next = arrival.max(now) + 1;
+        if next > latest {
+            return Err(Down);
+        }
+        match ARRIVAL.0.compare_exchange_weak(arrival, next, Relaxed, Relaxed) {
+            Ok(_) => break,
+            Err(newer) => arrival = newer,
+        }
+    }
+    let thread = THREAD.get();
+    if thread < THREADS {
+        let count = &BULKHEAD.lines[thread].0[1];
+        count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+    call(now)
+}
+
+/// The floor of a call through a rate limiter that has enough.
+///
+/// # Errors
+/// The callee's.
+#[inline(never)]
+pub fn rate_limiter(request: u64) -> Result<u64, Down> {
+    within_the_rate(|_| callee(request))
+}
+
+/// The floor of everything at once: three attempts, a breaker, a limiter, a bulkhead, and a timeout that shares the limiter's
+/// reading.
+///
+/// # Errors
+/// The callee's, after the third attempt.
+#[inline(never)]
+pub fn whole(request: u64) -> Result<u64, Down> {
+    let limited = |begun| {
+        let outcome = callee(request);
+        if now().0 > begun + 1_000_000_000 { Err(Down) } else { outcome }
+    };
+    up_to_three(|| BREAKER.guard(|| within_the_rate(|begun| BULKHEAD.guard(|| limited(begun)))))
 }
 
 /// How many calls were late.

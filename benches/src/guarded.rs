@@ -1,7 +1,7 @@
 //! The same calls, guarded by `resil`.
 
 use crate::{Down, callee};
-use resil::{Bulkhead, CircuitBreaker, Rejected, resilient};
+use resil::{Bulkhead, CircuitBreaker, Rate, RateLimiter, Rejected, resilient};
 
 impl From<Rejected> for Down {
     fn from(_: Rejected) -> Self {
@@ -68,6 +68,62 @@ pub fn bulkhead(request: u64) -> Result<u64, Down> {
 /// The callee's, or a refusal.
 #[resilient(bulkhead = self::BULKHEAD)]
 pub async fn bulkhead_async(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
+/// The rate limiter of all calls here: a permit comes in every nanosecond.
+pub static QUOTA: RateLimiter =
+    RateLimiter::builder("benches").rate(Rate::per_second(1_000_000_000)).burst(1_000).build();
+resil::register!(QUOTA);
+
+/// A permit by hand.
+///
+/// # Errors
+/// The callee's, or a refusal.
+#[inline(never)]
+pub fn rate_limiter_by_hand(request: u64) -> Result<u64, Down> {
+    QUOTA.acquire()?;
+    callee(request)
+}
+
+/// A rate limiter by attribute.
+///
+/// # Errors
+/// The callee's, or a refusal.
+#[inline(never)]
+#[resilient(rate_limiter = self::QUOTA)]
+pub fn rate_limiter(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
+/// Everything at once.
+///
+/// # Errors
+/// The callee's, a refusal or a timeout.
+#[inline(never)]
+#[resilient(
+    retry(max = 3),
+    circuit_breaker = self::BREAKER,
+    rate_limiter = self::QUOTA,
+    bulkhead = self::BULKHEAD,
+    timeout = "1s"
+)]
+pub fn whole(request: u64) -> Result<u64, Down> {
+    callee(request)
+}
+
+/// Everything at once, around a body that is ready at its first poll.
+///
+/// # Errors
+/// The callee's, a refusal or a timeout.
+#[resilient(
+    retry(max = 3),
+    circuit_breaker = self::BREAKER,
+    rate_limiter = self::QUOTA,
+    bulkhead = self::BULKHEAD,
+    timeout = "1s"
+)]
+pub async fn whole_async(request: u64) -> Result<u64, Down> {
     callee(request)
 }
 
