@@ -10,7 +10,9 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::task::Poll;
 use std::thread;
-use tests::{Fault, breaker_of, count, counts, on_a_manual_clock, poll_once, worlds};
+use tests::{
+    Fault, breaker_of, bulkhead_of, count, counts, limiter_of, on_a_manual_clock, poll_once, worlds,
+};
 
 /// A way for a body to end.
 #[derive(Clone, Copy)]
@@ -49,7 +51,9 @@ fn rg12_every_exit_is_counted_once_whatever_happens_meanwhile() {
         fallback = |_| Ok(0),
         deadline = "1h",
         retry(max = 3, backoff = constant("1ms"), jitter = none),
-        circuit_breaker(window = 100, min_calls = 60, open_for = "50ms", probes = 2, probe_timeout = "200ms", slow_call = "50ms"),
+        circuit_breaker(window = 100, min_calls = 60, failure_rate = "80%", slow_rate = "90%", open_for = "10ms", probes = 2, probe_timeout = "200ms", slow_call = "50ms"),
+        rate_limiter(rate = "400/s", burst = 2, wait = "3ms"),
+        bulkhead(max_concurrent = 24, wait = "200ms"),
         timeout = "100ms",
         ignore = Err(Fault::Mine),
         name = "rg12"
@@ -83,7 +87,7 @@ fn rg12_every_exit_is_counted_once_whatever_happens_meanwhile() {
                     }
                     // Some are under way on each thread while the breaker goes its ways.
                     if let Some((exit, mut future)) =
-                        (number % 4 == 0).then(|| under_way.pop_front()).flatten()
+                        (number % 5 < 2).then(|| under_way.pop_front()).flatten()
                     {
                         if let Exit::Dropped(after) = exit {
                             clock.advance(after);
@@ -98,12 +102,34 @@ fn rg12_every_exit_is_counted_once_whatever_happens_meanwhile() {
         }
     });
 
-    let counted: BTreeMap<_, _> = counts(Kind::CircuitBreaker, "rg12").into_iter().collect();
-    let total: u64 = counted.values().sum();
-    assert_eq!(total - counted["refused"], BODIES.load(SeqCst), "{counted:?}");
-    for rare in ["success", "failure", "slow_failure", "ignored", "abandoned", "lost", "refused"] {
-        assert!(counted.contains_key(rare), "nothing was {rare}: {counted:?}");
-    }
+    let of = |kind, rare: &[&str]| {
+        let counted: BTreeMap<_, _> = counts(kind, "rg12").into_iter().collect();
+        for rare in rare {
+            assert!(counted.contains_key(rare), "nothing was {rare}: {counted:?}");
+        }
+        counted
+    };
+    let breaker = of(
+        Kind::CircuitBreaker,
+        &["success", "failure", "slow_failure", "ignored", "abandoned", "lost", "refused"],
+    );
+    let limiter =
+        of(Kind::RateLimiter, &["admitted", "waited", "refused", "abandoned", "given_back"]);
+    let bulkhead = of(Kind::Bulkhead, &["admitted", "waited", "refused", "expired", "abandoned"]);
+    let sum = |counted: &BTreeMap<_, u64>| counted.values().sum::<u64>();
+    let (let_through, inside) =
+        (limiter["admitted"] + limiter["waited"], bulkhead["admitted"] + bulkhead["waited"]);
+    let gates = format!("{breaker:?} {limiter:?} {bulkhead:?}");
+    assert_eq!(
+        sum(&breaker) - breaker["refused"],
+        sum(&limiter) - limiter["given_back"],
+        "{gates}"
+    );
+    assert_eq!(let_through, sum(&bulkhead), "{gates}");
+    assert_eq!(inside, BODIES.load(SeqCst), "{gates}");
+    assert_eq!(limiter["given_back"], sum(&bulkhead) - inside, "{gates}");
+    let places = bulkhead_of("rg12");
+    assert_eq!((places.in_flight(), places.waiting(), limiter_of("rg12").waiting()), (0, 0, 0));
 
     let retry: BTreeMap<_, _> = counts(Kind::Retry, "rg12").into_iter().collect();
     assert_eq!(retry["calls"], u64::from(THREADS * CALLS));
