@@ -24,6 +24,9 @@ mod fallback;
 mod pipeline;
 #[cfg(not(resil_loom))]
 pub mod rate_limiter;
+#[cfg(all(test, resil_loom))]
+#[path = "rate_limiter/loom.rs"]
+mod rate_limiter_models;
 #[cfg(not(resil_loom))]
 pub mod retry;
 #[cfg(not(resil_loom))]

@@ -62,10 +62,10 @@ impl Quota {
         }
     }
 
-    /// A reading of the clock, in units.
+    /// A reading of the clock, in units, the spare bits cleared: then a permit that was taken just now is a permit, to the unit.
     #[inline]
     pub(crate) const fn units(&self, at: Nanos) -> u64 {
-        units(self.scale, at)
+        units(self.scale, at) & !SPARE
     }
 
     /// The shortest span in which so many units pass, whenever it begins.
