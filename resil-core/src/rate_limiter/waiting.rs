@@ -143,26 +143,30 @@ impl<'a> Place<'a> {
     /// Sees whether it is time, and makes sure that `waker` is called when the answer changes other than by the clock. `Err` says when
     /// to look again.
     pub(super) fn poll(self, waker: &Waker) -> Result<Result<Taken, Rejected>, (Self, Nanos)> {
-        let mut desk = self.limiter.desk();
-        let due = match self.look(&mut desk, time::now()) {
-            Look::Later(due) => due,
-            Look::Over(end, seat) => {
-                drop(desk);
-                return Ok(self.end(end, &seat));
-            }
-        };
-        let known = |seat: &mut Seat| seat.wake.will_wake(waker);
-        let known = desk.queue.get_mut(self.key).is_none_or(known);
-        drop(desk);
-        if !known {
-            let mut spare = Wake::Task(waker.clone());
+        let mut spare = None;
+        loop {
             let mut desk = self.limiter.desk();
-            if let Some(seat) = desk.queue.get_mut(self.key) {
-                mem::swap(&mut seat.wake, &mut spare);
+            let due = match self.look(&mut desk, time::now()) {
+                Look::Later(due) => due,
+                Look::Over(end, seat) => {
+                    drop(desk);
+                    return Ok(self.end(end, &seat));
+                }
+            };
+            let seat = desk.queue.get_mut(self.key).expect("it was just there");
+            if !seat.wake.will_wake(waker) {
+                // Cloned and dropped without the lock; what moved the seat meanwhile has called who was known until then, so
+                // the seat is looked at again.
+                let Some(wake) = &mut spare else {
+                    drop(desk);
+                    spare = Some(Wake::Task(waker.clone()));
+                    continue;
+                };
+                mem::swap(&mut seat.wake, wake);
             }
             drop(desk);
+            return Err((self, due));
         }
-        Err((self, due))
     }
 
     fn look(&self, desk: &mut Desk, now: Nanos) -> Look {
