@@ -8,6 +8,7 @@ use resil::{
 };
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::future::ready;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use std::time::Duration;
@@ -493,4 +494,53 @@ fn an_async_script_comes_to_the_same_through_attribute_and_pipeline() {
         run(clock, piped!(whole_async_policies, async_pipeline).run(body_async))
     });
     compare(&attribute, &piped);
+}
+
+/// One now, and the next one at the end of the deadline.
+const fn in_a_tenth_of_a_second() -> RateLimiter {
+    let rate = Rate::new(1, MS.saturating_mul(100));
+    RateLimiter::builder("late").rate(rate).burst(1).wait(MS.saturating_mul(50)).build()
+}
+
+static LATE: RateLimiter = in_a_tenth_of_a_second();
+
+#[test]
+fn r12_an_attempt_that_a_gate_lets_in_at_the_deadline_is_not_made_and_hides_no_outcome() {
+    type Call = fn(&ManualClock, &'static RateLimiter) -> Result<u32, Fault>;
+
+    static DEADLINE: DeadlineLimit =
+        DeadlineLimit::builder("late").after(MS.saturating_mul(100)).build();
+    static RETRY: Retry = Retry::builder("late")
+        .max_attempts(2)
+        .backoff(Backoff::constant(MS.saturating_mul(60)))
+        .jitter(Jitter::None)
+        .build();
+    static QUOTAS: [RateLimiter; 2] = [const { in_a_tenth_of_a_second() }; 2];
+
+    #[resilient(
+        deadline = "100ms",
+        retry(max = 2, backoff = constant("60ms"), jitter = none),
+        rate_limiter = self::LATE,
+    )]
+    fn late() -> Result<u32, Fault> {
+        Err(Fault::Down(1))
+    }
+
+    let calls: [Call; 3] = [
+        |_, _| late(),
+        |_, quota| {
+            let piped = Pipeline::new().deadline(&DEADLINE).retry(&RETRY).rate_limiter(quota);
+            piped.call(|_| Err(Fault::Down(1)))
+        },
+        |clock, quota| {
+            let piped = Pipeline::new().deadline(&DEADLINE).retry(&RETRY).rate_limiter(quota);
+            run(clock, piped.run(|_| ready(Err(Fault::Down(1)))))
+        },
+    ];
+    for (call, quota) in calls.into_iter().zip([&LATE, &QUOTAS[0], &QUOTAS[1]]) {
+        let clock = pause();
+        assert_eq!(call(&clock, quota), Err(Fault::Down(1)), "what the callee said");
+        let (_, _, counts) = counts_of(quota);
+        assert!(counts.contains(&("given_back", 1)), "{counts:?}");
+    }
 }

@@ -28,7 +28,12 @@ impl<J, A> Pipeline<'_, J, A> {
         loop {
             let next = match self.gates.enter(course.deadline()) {
                 Err(rejected) => course.refused(rejected),
-                Ok(mut admitted) => {
+                Ok(passed) => {
+                    if let Some(ended) = course.overdue() {
+                        passed.give_back();
+                        return ended;
+                    }
+                    let mut admitted = passed.begin();
                     let number = course.admitted();
                     let (outcome, late) = match course.bounds(self) {
                         None => (Ok(call(&mut admitted, || body(number))), false),
@@ -66,7 +71,12 @@ impl<J, A> Pipeline<'_, J, A> {
         loop {
             let next = match self.gates.enter_async(course.deadline()).await {
                 Err(rejected) => course.refused(rejected),
-                Ok(mut admitted) => {
+                Ok(passed) => {
+                    if let Some(ended) = course.overdue() {
+                        passed.give_back();
+                        return ended;
+                    }
+                    let mut admitted = passed.begin();
                     let number = course.admitted();
                     let outcome = match course.bounds(self) {
                         None => Ok(attempt(&mut admitted, body(number)).await),

@@ -17,7 +17,14 @@ pub(super) struct Gates<'p> {
     pub(super) bulkhead: Option<&'p Bulkhead>,
 }
 
-/// What they gave for one attempt. In the order in which it is given back.
+/// What they gave for one attempt that has not begun: dropped, all of it goes back.
+pub(super) struct Passed<'p> {
+    slot: Option<Slot<'p>>,
+    cells: Option<Cells<'p>>,
+    permit: Option<Permit<'p>>,
+}
+
+/// What an attempt has that has begun. In the order in which it is given back.
 pub(super) struct Admitted<'p> {
     slot: Option<Slot<'p>>,
     begun: Option<Nanos>,
@@ -29,7 +36,7 @@ impl<'p> Gates<'p> {
         Self { circuit_breaker: None, rate_limiter: None, cost: 1, bulkhead: None };
 
     /// Asks them in turn, blocking where one waits.
-    pub(super) fn enter(&self, deadline: Deadline) -> Result<Admitted<'p>, Rejected> {
+    pub(super) fn enter(&self, deadline: Deadline) -> Result<Passed<'p>, Rejected> {
         let permit = self.permit()?;
         let cells = match self.rate_limiter.map(|limiter| limiter.enter(self.cost, deadline)) {
             Some(Err(rejected)) => return Err(refused(permit, rejected)),
@@ -39,11 +46,11 @@ impl<'p> Gates<'p> {
             Some(Err(rejected)) => return Err(refused(permit, rejected)),
             slot => slot.and_then(Result::ok),
         };
-        Ok(Admitted::new(permit, cells, slot))
+        Ok(Passed { slot, cells, permit })
     }
 
     /// Asks them in turn.
-    pub(super) async fn enter_async(&self, deadline: Deadline) -> Result<Admitted<'p>, Rejected> {
+    pub(super) async fn enter_async(&self, deadline: Deadline) -> Result<Passed<'p>, Rejected> {
         let permit = self.permit()?;
         let cells = match self.rate_limiter {
             None => None,
@@ -59,7 +66,7 @@ impl<'p> Gates<'p> {
                 Err(rejected) => return Err(refused(permit, rejected)),
             },
         };
-        Ok(Admitted::new(permit, cells, slot))
+        Ok(Passed { slot, cells, permit })
     }
 
     fn permit(&self) -> Result<Option<Permit<'p>>, Rejected> {
@@ -75,14 +82,18 @@ fn refused(permit: Option<Permit<'_>>, rejected: Rejected) -> Rejected {
     rejected
 }
 
-impl<'p> Admitted<'p> {
+impl<'p> Passed<'p> {
+    /// The attempt is not made after all.
+    pub(super) fn give_back(self) {
+        if let Some(permit) = self.permit {
+            permit.ignore();
+        }
+    }
+
     /// From here on nothing is given back, and the attempt's time counts.
-    fn new(
-        mut permit: Option<Permit<'p>>,
-        cells: Option<Cells<'p>>,
-        slot: Option<Slot<'p>>,
-    ) -> Self {
-        let begun = cells.map(|mut cells| cells.spend());
+    pub(super) fn begin(self) -> Admitted<'p> {
+        let Self { slot, cells, mut permit } = self;
+        let begun = cells.map(Cells::take);
         let begun = match (&slot, begun) {
             (Some(slot), Some(begun)) => Some(slot.begun(begun)),
             _ => begun,
@@ -90,9 +101,11 @@ impl<'p> Admitted<'p> {
         if let Some(permit) = &mut permit {
             permit.begin(begun);
         }
-        Self { slot, begun, permit }
+        Admitted { slot, begun, permit }
     }
+}
 
+impl Admitted<'_> {
     /// The attempt is over: the breaker hears how it went, the place is free.
     pub(super) fn settle(mut self, judgement: Judgement) {
         drop(self.slot.take());

@@ -186,6 +186,9 @@ impl<'p, J, A> Pipeline<'p, J, A> {
     /// Polls the futures that `body` makes under these policies, one an attempt. It gets the number of the attempt,
     /// from 1.
     ///
+    /// Where the future has to be `Send`, for a task of its own, `body` must own what it uses: `async move |n| …`, or
+    /// `move |n| async move { … }`. Of one that borrows its surroundings the compiler cannot tell.
+    ///
     /// # Errors
     /// What the body returned last, or a refusal, timeout or deadline as `E`.
     ///
