@@ -330,3 +330,25 @@ fn shards_together_let_in_what_one_would() {
     clock.advance("1h");
     assert_eq!(passed(), 8);
 }
+
+#[test]
+fn l07_those_who_are_owed_more_than_ten_years_of_permits_hold_nobody_else_up() {
+    let (_clock, _world) = on_a_manual_clock();
+    let quota = limiter("owed", Rate::per_second(100), 1, SECOND * 60);
+    quota.acquire().expect("the burst");
+    let waiters = (0..1_000).map(|_| Box::pin(quota.acquire_async()));
+    let mut waiters: Vec<_> =
+        waiters.filter_map(|mut w| poll_once(w.as_mut()).is_pending().then_some(w)).collect();
+    assert_eq!(waiters.len(), 1_000);
+    quota.set_rate(Rate::new(1, DAY * 30)).unwrap();
+    // They have not heard of it yet.
+    let refused = quota.acquire().unwrap_err();
+    assert_eq!(refused.reason(), Reason::RateLimited);
+    quota.reset();
+    assert!(quota.acquire().is_err(), "they have a right to the first");
+    for waiter in &mut waiters {
+        let _ = poll_once(waiter.as_mut());
+    }
+    assert_eq!(quota.waiting(), 0, "none of them waits so long");
+    assert!(quota.acquire().is_ok() || quota.acquire().unwrap_err().retry_after().is_some());
+}

@@ -26,6 +26,7 @@ pub use options::{LimiterOptions, Start};
 pub use reserving::Reserving;
 
 use crate::cell::counters::stripe;
+use crate::cell::rate::LONGEST;
 use crate::cell::{Counters, Rate};
 use crate::contract::{Event, Location, Reason, Rejected, emit, has_observer};
 use crate::sync::fixed::{Mutex, MutexGuard, PoisonError};
@@ -307,7 +308,7 @@ impl RateLimiter {
     /// What there is in a shard, or why there is nothing.
     fn look(&self, shard: u32, permits: u32, mut at: Nanos) -> Result<Taken, Lack> {
         let bucket = self.bucket(shard);
-        let mut longest = self.longest_wait();
+        let (mut longest, mut righted) = (self.longest_wait(), false);
         loop {
             match bucket.short(&self.eras, permits, at, longest) {
                 None => {
@@ -315,12 +316,17 @@ impl RateLimiter {
                         return Ok(Taken { ticket, at, permits, shard });
                     }
                 }
-                Some(Short::Astray) => {
+                Some(Short::Astray) if !righted => {
                     self.put_right(shard);
                     at = time::now();
                     // What is still far ahead is owed to those who wait: since before `wait` was set to less, or all of
                     // them anew.
-                    longest = Nanos::MAX;
+                    (longest, righted) = (Nanos::MAX, true);
+                }
+                // They were owed more than ten years of permits when the rate fell, and have not heard of it yet.
+                Some(Short::Astray) => {
+                    let short = Short::Wait(LONGEST.plus(Nanos(1)));
+                    return Err(Lack { short, shard, at });
                 }
                 Some(short) => return Err(Lack { short, shard, at }),
             }
