@@ -1,10 +1,13 @@
 //! RG08: an observer that asks the policy, acts on it and calls through it. It has a process of its own, since a process has one
 //! observer.
 
-use resil::{CircuitBreaker, Event, Kind, Observer, State, catalog, resilient, set_observer};
+use resil::testing::ManualClock;
+use resil::{
+    Budget, CircuitBreaker, Event, Kind, Observer, State, Stop, catalog, resilient, set_observer,
+};
 use std::cell::Cell;
 use std::sync::{Mutex, Once, PoisonError};
-use tests::{Calls, Fault, breaker_of, counts, on_a_manual_clock, run, without_a_runtime};
+use tests::{Calls, Fault, World, breaker_of, counts, on_a_manual_clock, run, without_a_runtime};
 
 thread_local! {
     /// What to do on the next event of this thread.
@@ -210,4 +213,142 @@ fn rg08_on_a_timeout() {
     assert!(acted());
     assert_eq!(world.ms(), 100);
     assert_eq!(counts(Kind::CircuitBreaker, "rg08_timeout"), [("success", 1), ("failure", 1)]);
+}
+
+// ---- gates, budgets and limits of time ------------------------------------------------------------------------------------
+
+/// Asks everything, and does everything that leaves the options as they are, to all policies of this name.
+fn meddle(name: &str) {
+    assert!(catalog().verify().is_ok());
+    let mut some = false;
+    for entry in catalog().iter().filter(|entry| entry.name() == name) {
+        assert!(entry.to_string().contains(name));
+        entry.disable();
+        entry.enable();
+        if let Some(limiter) = entry.rate_limiter() {
+            let options = limiter.options();
+            limiter.set_rate(options.rate).unwrap();
+            limiter.set_burst(options.burst).unwrap();
+            limiter.set_wait(options.wait.to_duration()).unwrap();
+            limiter.drain();
+            assert!(limiter.acquire().is_err() && limiter.available() == 0);
+            limiter.reset();
+            limiter.acquire().unwrap();
+        }
+        if let Some(pool) = entry.bulkhead() {
+            let options = pool.options();
+            pool.set_max_concurrent(options.max_concurrent).unwrap();
+            pool.set_wait(options.wait.to_duration()).unwrap();
+            pool.set_queue(options.longest_queue()).unwrap();
+            pool.set_max_concurrent(options.max_concurrent + 1).unwrap();
+            drop(pool.acquire().expect("one more place"));
+            pool.set_max_concurrent(options.max_concurrent).unwrap();
+            assert_eq!(pool.waiting(), 0);
+        }
+        if let Some(budget) = entry.retry_budget() {
+            budget.set_ratio(budget.options().ratio).unwrap();
+            budget.reset();
+            budget.deposit();
+            assert!(budget.balance() == 0);
+        }
+        some = true;
+    }
+    assert!(some, "no policy `{name}`");
+}
+
+#[test]
+fn rg08_on_a_refusal_by_a_limiter() {
+    #[resilient(rate_limiter(rate = "1/h"), name = "rg08_limiter")]
+    fn call() -> Result<u32, Fault> {
+        Ok(1)
+    }
+    let (_clock, _world) = on_a_manual_clock();
+    assert_eq!(call(), Ok(1));
+    on_the_next_event(|| meddle("rg08_limiter"));
+    assert!(call().is_err(), "the refusal stands, whatever the observer did");
+    assert!(acted());
+}
+
+#[test]
+fn rg08_on_a_refusal_by_a_limiter_that_would_have_to_wait_for_too_long() {
+    #[resilient(rate_limiter(rate = "1/h", wait = "1m"), name = "rg08_limiter_wait")]
+    async fn call() -> Result<u32, Fault> {
+        Ok(1)
+    }
+    let (clock, _world) = without_a_runtime();
+    assert_eq!(run(&clock, call()), Ok(1));
+    on_the_next_event(|| meddle("rg08_limiter_wait"));
+    assert!(run(&clock, call()).is_err());
+    assert!(acted());
+}
+
+#[test]
+fn rg08_on_a_refusal_by_a_bulkhead_at_once_and_after_a_wait() {
+    #[resilient(bulkhead(max_concurrent = 1), name = "rg08_full")]
+    fn at_once(inner: bool) -> Result<u32, Fault> {
+        if inner { at_once(false) } else { Ok(1) }
+    }
+    #[resilient(bulkhead(max_concurrent = 1, wait = "10ms"), name = "rg08_expired")]
+    fn waits(inner: bool) -> Result<u32, Fault> {
+        if inner { waits(false) } else { Ok(1) }
+    }
+    let (_clock, world) = on_a_manual_clock();
+    on_the_next_event(|| meddle("rg08_full"));
+    assert!(at_once(true).is_err(), "there is one place, and the caller is in it");
+    assert!(acted());
+    on_the_next_event(|| meddle("rg08_expired"));
+    assert!(waits(true).is_err());
+    assert!(acted() && world.ms() == 10);
+    assert_eq!((at_once(false), waits(false)), (Ok(1), Ok(1)));
+}
+
+mod policies {
+    resil::registry! {
+        retry_budget rg08_budget { ratio = "100%", min_per_sec = 0, ttl = "100ms" }
+    }
+}
+
+#[test]
+fn rg08_on_the_end_of_a_budget() {
+    #[resilient(
+        retry(max = 9, budget = "rg08_budget", backoff = constant("1ms"), jitter = none),
+        name = "rg08_broke"
+    )]
+    fn call() -> Result<u32, Fault> {
+        Err(Fault::Down(1))
+    }
+    let (_clock, _world) = on_a_manual_clock();
+    on_the_next_event(|| {
+        // The first retry is paid for by its own call.
+        meddle("rg08_broke");
+        on_the_next_event(|| meddle("rg08_budget"));
+    });
+    assert_eq!(call(), Err(Fault::Down(1)));
+    assert!(acted());
+    let stops = HEARD.lock().unwrap_or_else(PoisonError::into_inner);
+    let broke = |event: &&Event| {
+        matches!(event, Event::RetriesExhausted { policy: "rg08_broke", stop: Stop::Budget, .. })
+    };
+    assert_eq!(stops.iter().filter(broke).count(), 1);
+}
+
+#[test]
+fn rg08_on_a_deadline_and_on_what_is_late() {
+    #[resilient(deadline = "100ms", name = "rg08_deadline")]
+    async fn ended(world: &World) -> Result<u32, Fault> {
+        world.sleep("1h").await;
+        Ok(1)
+    }
+    #[resilient(timeout = "100ms", name = "rg08_late")]
+    fn late(clock: &ManualClock) -> Result<u32, Fault> {
+        clock.advance("1s");
+        Ok(1)
+    }
+    let (clock, world) = without_a_runtime();
+    on_the_next_event(|| meddle("rg08_deadline"));
+    assert!(run(&clock, ended(&world)).is_err());
+    assert!(acted());
+    on_the_next_event(|| meddle("rg08_late"));
+    assert_eq!(late(&clock), Ok(1));
+    assert!(acted());
 }
