@@ -9,11 +9,8 @@
 //! `word.rs`.
 //!
 //! # Synchronisation
-//! | access | ordering | why |
-//! |---|---|---|
-//! | glance of a deposit | Relaxed load | only asks whether there is something to do; what is done is decided anew |
-//! | load before an exchange, failed exchange | Acquire | the terms are loaded after it: who meets a word that was settled for a change of terms knows the new ones |
-//! | exchange | `AcqRel` | the same, from the side of the change |
+//! Relaxed throughout: the word says all there is to say, and an exchange decides by what it was. What orders a change of terms
+//! is in the terms: see [`Bucket::settle`].
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +18,7 @@ mod word;
 
 pub(crate) use word::{LARGEST_RESERVE, RETRY, Terms};
 
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering::Relaxed};
 use crate::time::Nanos;
 use word::Word;
 
@@ -48,7 +45,7 @@ impl Bucket {
     /// Whether it is full to this [`brim`](Terms::brim), as far as can be said without a clock.
     #[inline]
     pub(crate) fn is_full(&self, brim: u64) -> bool {
-        self.word.load(Ordering::Relaxed) >= brim
+        self.word.load(Relaxed) >= brim
     }
 
     /// Adds what `parts` takes from the terms, as far as there is room.
@@ -74,8 +71,10 @@ impl Bucket {
         self.change(|word| word.without(word::tick(now), &terms()))
     }
 
-    /// Settles up to `now` under these terms. A change of terms settles under the old ones, changes, and settles under the new
-    /// ones, so that no time counts under both.
+    /// Settles up to `now` under these terms, of which others may take the place then.
+    ///
+    /// If they are stored with Release and loaded with Acquire, whoever knows the new terms meets a word that was settled under the
+    /// old ones: an exchange of an earlier one fails. So no time counts under terms that did not hold.
     pub(crate) fn settle(&self, terms: &Terms, now: Nanos) {
         self.change(|word| (word.settled(word::tick(now), terms), ()));
     }
@@ -87,24 +86,18 @@ impl Bucket {
 
     /// What could be taken now, in parts.
     pub(crate) fn balance(&self, terms: &Terms, now: Nanos) -> u64 {
-        Word(self.word.load(Ordering::Acquire)).at(word::tick(now), terms).balance()
+        Word(self.word.load(Relaxed)).at(word::tick(now), terms).balance()
     }
 
     /// Exchanges the word for what `step` makes of it, and writes nothing where that is the same.
     fn change<R>(&self, step: impl Fn(Word) -> (Word, R)) -> R {
-        let mut word = Word(self.word.load(Ordering::Acquire));
+        let mut word = Word(self.word.load(Relaxed));
         loop {
             let (next, result) = step(word);
             if next == word {
                 return result;
             }
-            let exchanged = self.word.compare_exchange_weak(
-                word.0,
-                next.0,
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            );
-            match exchanged {
+            match self.word.compare_exchange_weak(word.0, next.0, Relaxed, Relaxed) {
                 Ok(_) => return result,
                 Err(seen) => word = Word(seen),
             }

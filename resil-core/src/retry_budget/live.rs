@@ -1,16 +1,20 @@
 //! The options that may change while calls are under way.
 //!
-//! Invariant: a snapshot may mix old and new values for the moment of a change; what is decided by it is bounded by what
-//! either allow.
+//! Invariant: no time counts under terms that did not hold. A snapshot may mix old and new values for the moment of a change; none is
+//! wrong.
 //!
 //! # Synchronisation
-//! Relaxed throughout. Who changes an option revises the balance afterwards (`AcqRel`), and an exchange of the balance loads it
-//! (Acquire) before the options, so that what meets the revised balance is decided by the new ones.
+//! | access | ordering | why |
+//! |---|---|---|
+//! | `store` of what the terms are made of | Release | after the balance was settled under the old terms |
+//! | `load` | Acquire | who sees a new value meets the settled balance |
+//! | `brim`, `enabled` | Relaxed | each stands alone |
 
 use super::options::BudgetOptions;
-use crate::cell::budget::Terms;
-use crate::contract::Ratio;
-use crate::sync::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use crate::cell::Ratio;
+use crate::cell::budget::{Bucket, Terms};
+use crate::sync::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::{AtomicU32, AtomicU64};
 use crate::time::Nanos;
 
 /// [`BudgetOptions`], changeable.
@@ -25,7 +29,19 @@ pub(super) struct Live {
 }
 
 impl Live {
+    #[cfg(not(resil_loom))]
     pub(super) const fn new(options: &BudgetOptions) -> Self {
+        Self {
+            brim: AtomicU64::new(brim(options)),
+            ttl: AtomicU64::new(options.ttl.0),
+            ratio: AtomicU32::new(options.ratio.millionths()),
+            min_per_sec: AtomicU32::new(options.min_per_sec),
+            enabled: AtomicU32::new(1),
+        }
+    }
+
+    #[cfg(resil_loom)]
+    pub(super) fn new(options: &BudgetOptions) -> Self {
         Self {
             brim: AtomicU64::new(brim(options)),
             ttl: AtomicU64::new(options.ttl.0),
@@ -47,9 +63,9 @@ impl Live {
 
     pub(super) fn load(&self) -> BudgetOptions {
         BudgetOptions {
-            ratio: Ratio::from_millionths(self.ratio.load(Relaxed)),
-            min_per_sec: self.min_per_sec.load(Relaxed),
-            ttl: Nanos(self.ttl.load(Relaxed)),
+            ratio: Ratio::from_millionths(self.ratio.load(Acquire)),
+            min_per_sec: self.min_per_sec.load(Acquire),
+            ttl: Nanos(self.ttl.load(Acquire)),
         }
     }
 
@@ -57,11 +73,18 @@ impl Live {
         self.load().terms()
     }
 
-    /// One writer at a time.
-    pub(super) fn store(&self, options: &BudgetOptions) {
-        self.ttl.store(options.ttl.0, Relaxed);
-        self.ratio.store(options.ratio.millionths(), Relaxed);
-        self.min_per_sec.store(options.min_per_sec, Relaxed);
+    /// From `now` on `new` options hold for this balance, up to it the `old` ones. One writer at a time.
+    pub(super) fn change(
+        &self,
+        bucket: &Bucket,
+        old: &BudgetOptions,
+        new: &BudgetOptions,
+        now: Nanos,
+    ) {
+        bucket.settle(&old.terms(), now);
+        self.ttl.store(new.ttl.0, Release);
+        self.ratio.store(new.ratio.millionths(), Release);
+        self.min_per_sec.store(new.min_per_sec, Release);
         self.set_brim();
     }
 

@@ -62,14 +62,11 @@ impl RetryBudget {
 
     fn change(&self, change: impl FnOnce(&mut BudgetOptions)) -> Result<(), InvalidOption> {
         let _one_at_a_time = self.change_begins();
-        let mut options = self.live.load();
-        let old = options.terms();
-        change(&mut options);
-        options.check()?;
-        let (new, now) = (options.terms(), time::coarse());
-        self.bucket.settle(&old, now);
-        self.live.store(&options);
-        self.bucket.settle(&new, now);
+        let old = self.live.load();
+        let mut new = old;
+        change(&mut new);
+        new.check()?;
+        self.live.change(&self.bucket, &old, &new, time::coarse());
         Ok(())
     }
 
