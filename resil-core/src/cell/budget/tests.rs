@@ -230,6 +230,10 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
     prop::collection::vec((pause, step), 1..60)
 }
 
+fn in_floating_point(n: u64) -> f64 {
+    f64::from(u32::try_from(n).expect("no more than some weeks"))
+}
+
 /// The same in floating point, in the order in which one would say it.
 struct Model {
     ratio: f64,
@@ -243,14 +247,15 @@ struct Model {
 
 impl Model {
     fn new(ratio: Ratio, min_per_sec: u32, ttl_ms: u64) -> Self {
-        let (per_ms, ttl) = (f64::from(min_per_sec) / 1e3, (ttl_ms / 2 * 2) as f64);
-        let reserve = if min_per_sec == 0 { 0.0 } else { (per_ms * ttl_ms as f64).max(1.0) };
+        let (per_ms, ttl) = (f64::from(min_per_sec) / 1e3, in_floating_point(ttl_ms / 2 * 2));
+        let reserve =
+            if min_per_sec == 0 { 0.0 } else { (per_ms * in_floating_point(ttl_ms)).max(1.0) };
         let ratio = f64::from(ratio.millionths()) / 1e6;
         Self { ratio, per_ms, reserve, half: ttl / 2.0, balance: reserve, since: None }
     }
 
     fn full(&self) -> f64 {
-        self.reserve + REMEMBERED as f64
+        self.reserve + in_floating_point(REMEMBERED)
     }
 
     fn time(&mut self, now: f64) {
@@ -380,7 +385,7 @@ proptest! {
         let begin = stand.now;
         for (ticks, step) in steps {
             stand.pass(ticks * TICK_MS);
-            let now = (stand.now.since(begin).0 / 1_000_000) as f64;
+            let now = in_floating_point(stand.now.since(begin).0 / 1_000_000);
             match step {
                 Step::Deposits(n) => (0..n).for_each(|_| {
                     stand.deposit();
