@@ -71,7 +71,7 @@ impl WakeTask for Wakes {
 /// Runs `other` beside what the returned guard is held for.
 fn beside<R: 'static>(
     slots: &Arc<Slots>,
-    other: impl FnOnce(&Slots) -> R + Send + 'static,
+    other: impl FnOnce(&Slots) -> R + 'static,
 ) -> thread::JoinHandle<R> {
     let slots = Arc::clone(slots);
     thread::spawn(move || other(&slots))
@@ -138,6 +138,36 @@ fn loom_what_was_done_inside_is_seen_by_the_next() {
         other.join().unwrap();
         another.join().unwrap();
         all_free(&shared.0, 1);
+    });
+}
+
+/// The same for a waiter that only looks at its place, neither called nor locking anything; of two who leave, one may hand over
+/// what the other has left.
+#[test]
+fn loom_what_was_done_inside_is_seen_by_who_looks() {
+    both_ways(|crowded| {
+        let slots = slots(2, 2, crowded);
+        let done = Arc::new([UnsafeCell::new(0), UnsafeCell::new(0)]);
+        {
+            let (mut first, mut second) = (pin!(Waiter::new(&slots)), pin!(Waiter::new(&slots)));
+            (queue(first.as_mut()), queue(second.as_mut()));
+            let leave = |which: usize| {
+                let done = Arc::clone(&done);
+                beside(&slots, move |slots| {
+                    // Loom reports a race if another may be at it.
+                    done[which].with_mut(|_| ());
+                    slots.leave();
+                })
+            };
+            let leaving = [leave(0), leave(1)];
+            if second.place() == Place::Granted {
+                // Both have left, so both are done.
+                done[0].with_mut(|_| ());
+                done[1].with_mut(|_| ());
+            }
+            leaving.map(|leaves| leaves.join().unwrap());
+        }
+        all_free(&slots, 2);
     });
 }
 
