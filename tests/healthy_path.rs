@@ -3,7 +3,8 @@
 #![cfg(target_os = "linux")] // reads its own memory by way of the kernel
 
 use resil::{
-    Budget, CircuitBreaker, Kind, Policy, Retry, RetryBudget, Withdrawal, catalog, resilient,
+    Budget, Bulkhead, CircuitBreaker, Kind, Policy, RateLimiter, Retry, RetryBudget, Withdrawal,
+    catalog, resilient,
 };
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -141,4 +142,38 @@ fn g03_ten_thousand_calls_within_a_full_budget_write_nothing_of_it() {
     assert_eq!(BUDGET.withdraw(), Withdrawal::Taken);
     let refilled = lines_changed(&BUDGET, || (0..10_000).for_each(|_| call()));
     assert_eq!(refilled, [0], "the balance, five times");
+}
+
+/// What the gates that count or place every call write beside that: a word that all callers share, and a count.
+#[test]
+fn a_healthy_call_of_the_whole_set_writes_two_words_that_others_read() {
+    #[resilient(
+        fallback = |_| Ok(0),
+        deadline = "1h",
+        retry(max = 3),
+        circuit_breaker,
+        rate_limiter(rate = "1000000/s"),
+        bulkhead(max_concurrent = 8),
+        timeout = "1s",
+        name = "whole"
+    )]
+    fn call() -> Result<u32, Fault> {
+        Ok(1)
+    }
+    let limiter = policy::<RateLimiter>(Kind::RateLimiter, "whole");
+    let bulkhead = policy::<Bulkhead>(Kind::Bulkhead, "whole");
+    let [timeout, deadline] =
+        [Kind::Timeout, Kind::Deadline].map(|kind| catalog().find(kind, "whole"));
+    let mut in_bulkhead = Vec::new();
+    let in_limiter = lines_changed(limiter, || {
+        in_bulkhead = lines_changed(bulkhead, || {
+            writes_two_lines("whole", || assert_eq!(call(), Ok(1)));
+        });
+    });
+    // Two threads have called, each with a line of counts of its own; who has left left no trace in the bulkhead's word.
+    assert_eq!((in_limiter.len(), in_bulkhead.len()), (3, 2));
+    for limit in [timeout, deadline] {
+        let counters = limit.expect("it is listed").counters();
+        assert!(counters.iter().all(|counter| counter.value == 0), "{counters:?}");
+    }
 }
