@@ -2,8 +2,9 @@
 //!
 //! Invariant: a call that finds its permits touches no lock and no timer. One that waits is let in by the clock, not by the wake-up.
 
+use super::taking::Look;
 use super::waiting::{Begun, Place};
-use super::{Cells, Look, RateLimiter, Taken};
+use super::{Cells, RateLimiter, Taken};
 use crate::cell::slots::Wake;
 use crate::contract::Rejected;
 use crate::time::{Deadline, Nanos, Timer};

@@ -5,7 +5,8 @@
 
 use super::bucket::{Reserved, Short};
 use super::queue::Seat;
-use super::{ABANDONED, ADMITTED, Desk, Lack, RateLimiter, Taken, WAITED};
+use super::taking::Lack;
+use super::{ABANDONED, ADMITTED, Desk, RateLimiter, Taken, WAITED};
 use crate::cell::rate::LONGEST;
 use crate::cell::slots::Wake;
 use crate::contract::Rejected;
