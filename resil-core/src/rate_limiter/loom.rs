@@ -3,19 +3,6 @@
 //! Each model says what it proves. Bounds: two threads, one to three steps each, the preemptions that `LOOM_MAX_PREEMPTIONS`
 //! allows (without it: all). Readings of the clock are given, so that an old one may meet a new one. The lock is not part of
 //! the models: what is done under it is done by one thread.
-//!
-//! # Mutants
-//! | changed | caught by |
-//! |---|---|
-//! | `exchange` by load and store | all but two |
-//! | `taken` from the reading alone, without `tat` | `an_old_reading_mints_nothing` |
-//! | a reading that is newer than `tat` is not taken up | the same |
-//! | `given_back` gives back the whole cost | `what_has_come_back_is_not_given_back` |
-//! | `begin_era` reads the clock before the word | `a_change_takes_up_what_was_taken_meanwhile` |
-//! | `begin_era` with Relaxed | `a_change_of_the_quota_keeps_what_is_left` |
-//! | the era is not in the word | the same |
-//! | a refusal does not look again | `a_refusal_is_not_read_from_two_eras` |
-//! | no fence before it looks again, or quotas are stored with Relaxed | the same |
 
 // What the models do not use of the files they take in is used by the library.
 #![allow(dead_code)]
