@@ -32,20 +32,30 @@ enum Answer {
     Refused(#[from] Rejected),
 }
 
-worlds! {
-    b17_a_hint_in_the_error_that_trips_lengthens_the_wait:
-    [circuit_breaker(window = 4, min_calls = 2, open_for = "10s")]
-    (seconds: u64) -> Result<u32, Answer> { Err(Answer::Busy { wait: Duration::from_secs(seconds) }) }
-    |_world| {
-        call(50).await.unwrap_err();
-        call(30).await.unwrap_err();
-        let left = breaker_of(NAME).retry_after().expect("open");
-        assert!((30_000 * MS..=30_001 * MS).contains(&left), "the hint of the one that trips, not {left:?}");
-        breaker_of(NAME).reset();
-        for _ in 0..2 { call(86_400).await.unwrap_err(); }
-        let left = breaker_of(NAME).retry_after().expect("open");
-        assert!((300_000 * MS..=300_001 * MS).contains(&left), "at most `max_open_for`, not {left:?}");
-    }
+macro_rules! b17 {
+    ($($name:ident: [$($options:tt)*];)*) => {$(
+        worlds! {
+            $name:
+        [circuit_breaker($($options)*)]
+            (seconds: u64) -> Result<u32, Answer> { Err(Answer::Busy { wait: Duration::from_secs(seconds) }) }
+            |_world| {
+                call(50).await.unwrap_err();
+                call(30).await.unwrap_err();
+                let left = breaker_of(NAME).retry_after().expect("open");
+                assert!((30_000 * MS..=30_001 * MS).contains(&left), "the hint of the one that trips, not {left:?}");
+                breaker_of(NAME).reset();
+                for _ in 0..2 { call(86_400).await.unwrap_err(); }
+                let left = breaker_of(NAME).retry_after().expect("open");
+                assert!((300_000 * MS..=300_001 * MS).contains(&left), "at most `max_open_for`, not {left:?}");
+            }
+        }
+    )*};
+}
+
+b17! {
+    b17_a_hint_in_the_error_that_trips_lengthens_the_wait: [window = 4, min_calls = 2, open_for = "10s"];
+    b17_by_time: [window = "10s", min_calls = 2, open_for = "10s"];
+    b17_in_a_row: [consecutive = 2, open_for = "10s"];
 }
 
 worlds! {
@@ -105,18 +115,28 @@ worlds! {
 
 // ---- panics and drops -----------------------------------------------------------------------------------------------------
 
-worlds! {
-    b27_a_panic_in_the_body_is_a_failure_and_unwinds_on:
-    [circuit_breaker(window = 4, min_calls = 2)]
-    () -> Result<u32, Fault> { panic!("a bug") }
-    |_world| {
-        for _ in 0..2 {
-            let mut future = pin!(call());
-            let unwound = catch_unwind(AssertUnwindSafe(|| poll_once(future.as_mut()))).expect_err("unwinds on");
-            assert_eq!(unwound.downcast_ref(), Some(&"a bug"));
+macro_rules! b27 {
+    ($($name:ident: [$($options:tt)*];)*) => {$(
+        worlds! {
+            $name:
+        [circuit_breaker($($options)*)]
+            () -> Result<u32, Fault> { panic!("a bug") }
+            |_world| {
+                for _ in 0..2 {
+                    let mut future = pin!(call());
+                    let unwound = catch_unwind(AssertUnwindSafe(|| poll_once(future.as_mut()))).expect_err("unwinds on");
+                    assert_eq!(unwound.downcast_ref(), Some(&"a bug"));
+                }
+                assert_eq!((breaker_of(NAME).state(), breaker_counts(NAME)), (State::Open, vec![("failure", 2)]));
+            }
         }
-        assert_eq!((breaker_of(NAME).state(), breaker_counts(NAME)), (State::Open, vec![("failure", 2)]));
-    }
+    )*};
+}
+
+b27! {
+    b27_a_panic_in_the_body_is_a_failure_and_unwinds_on: [window = 4, min_calls = 2];
+    b27_by_time: [window = "10s", min_calls = 2];
+    b27_in_a_row: [consecutive = 2];
 }
 
 #[resilient(circuit_breaker, name = "b27_pending")]
@@ -249,25 +269,35 @@ fn b31_a_call_that_is_never_polled_is_no_call() {
     assert_eq!(breaker_counts("b31"), []);
 }
 
-worlds! {
-    cb22_timeouts_open_and_cancellations_do_not:
-    async [circuit_breaker(window = 10, min_calls = 5), timeout = "200ms"]
-    (world: &World) -> Result<u32, Fault> { world.sleep("1s").await; Ok(1) }
-    |world| {
-        let breaker = breaker_of(NAME);
-        for _ in 0..5 {
-            let gone = async { world.sleep("100ms").await };
-            let mut gone = pin!(gone);
-            let mut future = pin!(call(&world));
-            std::future::poll_fn(|cx| { let _ = future.as_mut().poll(cx); gone.as_mut().poll(cx) }).await;
+macro_rules! cb22 {
+    ($($name:ident: [$($options:tt)*];)*) => {$(
+        worlds! {
+            $name:
+        async [circuit_breaker($($options)*), timeout = "200ms"]
+            (world: &World) -> Result<u32, Fault> { world.sleep("1s").await; Ok(1) }
+            |world| {
+                let breaker = breaker_of(NAME);
+                for _ in 0..5 {
+                    let gone = async { world.sleep("100ms").await };
+                    let mut gone = pin!(gone);
+                    let mut future = pin!(call(&world));
+                    std::future::poll_fn(|cx| { let _ = future.as_mut().poll(cx); gone.as_mut().poll(cx) }).await;
+                }
+                assert_eq!((breaker.state(), breaker.window()), (State::Closed, Window::default()));
+                for _ in 0..5 {
+                    assert_eq!(breaker.state(), State::Closed);
+                    call(&world).await.unwrap_err();
+                }
+                assert_eq!(breaker.state(), State::Open);
+            }
         }
-        assert_eq!((breaker.state(), breaker.window()), (State::Closed, Window::default()));
-        for _ in 0..5 {
-            assert_eq!(breaker.state(), State::Closed);
-            call(&world).await.unwrap_err();
-        }
-        assert_eq!(breaker.state(), State::Open);
-    }
+    )*};
+}
+
+cb22! {
+    cb22_timeouts_open_and_cancellations_do_not: [window = 10, min_calls = 5];
+    cb22_by_time: [window = "10s", min_calls = 5];
+    cb22_in_a_row: [consecutive = 5];
 }
 
 // ---- refusals of ours -----------------------------------------------------------------------------------------------------
@@ -327,59 +357,88 @@ b29! {
     b29_down_the_chain_of_sources: anyhow::Error = |refused| anyhow::Error::from(Wrapped(Box::new(io::Error::from(refused))));
 }
 
-worlds! {
-    b29_the_probe_that_met_a_refusal_gives_its_place_back:
-    [circuit_breaker(window = 4, min_calls = 1, probes = 1, open_for = "1s")]
-    (outcome: &Cell<u32>) -> Result<u32, Fault> {
-        match outcome.get() {
-            0 => Err(Fault::Down(0)),
-            1 => Err(Fault::from(refused_below())),
-            good => Ok(good),
-        }
-    }
-    |world| {
-        let outcome = Cell::new(0);
-        call(&outcome).await.unwrap_err();
-        world.sleep("1001ms").await;
-        outcome.set(1);
-        for _ in 0..5 {
-            call(&outcome).await.unwrap_err();
-            assert_eq!(breaker_of(NAME).state(), State::HalfOpen);
-        }
-        outcome.set(2);
-        assert_eq!((call(&outcome).await, breaker_of(NAME).state()), (Ok(2), State::Closed));
-    }
-}
-
-worlds! {
-    cb24_ten_local_refusals_open_nothing:
-    [circuit_breaker(window = 10, min_calls = 3)]
-    () -> Result<u32, Fault> { Err(Fault::from(refused_below())) }
-    |_world| {
-        for _ in 0..10 {
-            call().await.unwrap_err();
-        }
-        assert_eq!((breaker_of(NAME).state(), breaker_of(NAME).window()), (State::Closed, Window::default()));
-    }
-}
-
-worlds! {
-    cb21_neutral_answers_do_not_keep_it_open:
-    [circuit_breaker(window = 2, min_calls = 1, failure_rate = "20%", probes = 5, open_for = "1s")]
-    (outcome: Result<u32, Answer>) -> Result<u32, Answer> { outcome }
-    |world| {
-        call(Err(Answer::Down)).await.unwrap_err();
-        world.sleep("1001ms").await;
-        for good in 0..5 {
-            for _ in 0..4 {
-                call(Err(Answer::NotFound)).await.unwrap_err();
-                world.sleep("20s").await;
+macro_rules! b29_probe {
+    ($($name:ident: [$($options:tt)*];)*) => {$(
+        worlds! {
+            $name:
+        [circuit_breaker($($options)*)]
+            (outcome: &Cell<u32>) -> Result<u32, Fault> {
+                match outcome.get() {
+                    0 => Err(Fault::Down(0)),
+                    1 => Err(Fault::from(refused_below())),
+                    good => Ok(good),
+                }
             }
-            assert_ne!(breaker_of(NAME).state(), State::Closed, "before success {good}");
-            call(Ok(1)).await.unwrap();
+            |world| {
+                let outcome = Cell::new(0);
+                call(&outcome).await.unwrap_err();
+                world.sleep("1001ms").await;
+                outcome.set(1);
+                for _ in 0..5 {
+                    call(&outcome).await.unwrap_err();
+                    assert_eq!(breaker_of(NAME).state(), State::HalfOpen);
+                }
+                outcome.set(2);
+                assert_eq!((call(&outcome).await, breaker_of(NAME).state()), (Ok(2), State::Closed));
+            }
         }
-        assert_eq!(breaker_of(NAME).state(), State::Closed);
-    }
+    )*};
+}
+
+b29_probe! {
+    b29_the_probe_that_met_a_refusal_gives_its_place_back: [window = 4, min_calls = 1, probes = 1, open_for = "1s"];
+    b29_the_probe_by_time: [window = "10s", min_calls = 1, probes = 1, open_for = "1s"];
+    b29_the_probe_in_a_row: [consecutive = 1, probes = 1, open_for = "1s"];
+}
+
+macro_rules! cb24 {
+    ($($name:ident: [$($options:tt)*];)*) => {$(
+        worlds! {
+            $name:
+        [circuit_breaker($($options)*)]
+            () -> Result<u32, Fault> { Err(Fault::from(refused_below())) }
+            |_world| {
+                for _ in 0..10 {
+                    call().await.unwrap_err();
+                }
+                assert_eq!((breaker_of(NAME).state(), breaker_of(NAME).window()), (State::Closed, Window::default()));
+            }
+        }
+    )*};
+}
+
+cb24! {
+    cb24_ten_local_refusals_open_nothing: [window = 10, min_calls = 3];
+    cb24_by_time: [window = "10s", min_calls = 3];
+    cb24_in_a_row: [consecutive = 3];
+}
+
+macro_rules! cb21 {
+    ($($name:ident: [$($options:tt)*];)*) => {$(
+        worlds! {
+            $name:
+        [circuit_breaker($($options)*)]
+            (outcome: Result<u32, Answer>) -> Result<u32, Answer> { outcome }
+            |world| {
+                call(Err(Answer::Down)).await.unwrap_err();
+                world.sleep("1001ms").await;
+                for good in 0..5 {
+                    for _ in 0..4 {
+                        call(Err(Answer::NotFound)).await.unwrap_err();
+                        world.sleep("20s").await;
+                    }
+                    assert_ne!(breaker_of(NAME).state(), State::Closed, "before success {good}");
+                    call(Ok(1)).await.unwrap();
+                }
+                assert_eq!(breaker_of(NAME).state(), State::Closed);
+            }
+        }
+    )*};
+}
+
+cb21! {
+    cb21_neutral_answers_do_not_keep_it_open: [window = 2, min_calls = 1, failure_rate = "20%", probes = 5, open_for = "1s"];
+    cb21_by_time: [window = "1m", min_calls = 1, failure_rate = "20%", probes = 5, open_for = "1s"];
 }
 
 worlds! {

@@ -131,8 +131,8 @@ fn tests_in(file: &str) -> Vec<String> {
 /// Of the semantics' rows and the cases from the field, those that speak of what is built.
 const ROWS: &str = "
     b01 b02 b03 b04 b05 b06 b07 b08 b09 b10 b11 b12 b13 b14 b15 b16 b17 b18 b19 b20 b21 b22 b23 b24 b25 b26 b27 b28 b29 b30 b31 b32
-    b33 b34 b35 b38 r01 r02 r03 r04 r06 r07 r09 r10 r11 r12 r13 r14 r15 r16 r17 r18 r19 r20 r21 r22 t01 t02 t03 t04 t05 t06 t07
-    t08 t09 t10 t11 f01 f02 f03 f04 x01 x02 x04 x05 x07 x08 x09 cb01 cb03 cb04 cb06 cb07 cb10 cb11 cb12 cb13 cb15 cb21 cb22 cb24
+    b33 b34 b35 b38 r01 r02 r03 r04 r06 r07 r09 r10 r11 r12 r13 r14 r15 r16 r17 r18 r19 r20 r21 r22 t01 t02 t03 t04 t05 t06 t07 b36 b37
+    t08 t09 t10 t11 f01 f02 f03 f04 x01 x02 x04 x05 x07 x08 x09 cb01 cb03 cb04 cb06 cb07 cb10 cb11 cb12 cb13 cb15 cb21 cb22 cb24 cb14 cb19
     cb25 cb26 rt02 rt03 rt05 rt06 rt08 rt09 rt10 rt11 rt18 rt20 rt21 to02 to05 to06 to07 to08 to09 to11 mc01 mc17 rg01 rg03 rg05 rg08 rg09
     rg10 rg11 rg12 rg14 rg19 rg20
     g01 g02 g03 g04 g05 g06 g08 g09 r08 rt13 rt14 rt15
