@@ -8,9 +8,13 @@ mod policies {
     resil::registry! {
         /// Opens when half of the last ten calls failed, and looks again after half a second.
         circuit_breaker gateway { window = 10, min_calls = 4, failure_rate = "50%", open_for = "500ms", probes = 2 }
+        /// Goes by the calls of the last ten seconds, however many they are, once there were a hundred.
+        circuit_breaker search { window = "10s", min_calls = 100, failure_rate = "20%" }
+        /// Opens after three failures in a row.
+        circuit_breaker mailer { consecutive = 3, open_for = "1m" }
     }
 }
-use policies::circuit_breaker::gateway;
+use policies::circuit_breaker::{gateway, mailer, search};
 
 /// Prints the breaker's transitions.
 struct Print;
@@ -54,5 +58,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     call(true)?;
     println!("it is {}", gateway.state());
     assert_eq!(gateway.state(), State::Closed);
+
+    println!("a window of time goes by the share of failures, whatever the traffic:");
+    for number in 0..1_000 {
+        match search.acquire() {
+            Ok(permit) if number % 10 == 0 => permit.failure(),
+            Ok(permit) => permit.success(),
+            Err(refused) => println!("  {refused}"),
+        }
+    }
+    println!("  {} of the last calls failed: {}", search.failure_rate().expect("a thousand are enough"), search.state());
+    assert_eq!(search.state(), State::Closed);
+
+    println!("and failures in a row are that, whatever the share:");
+    for up in [true, true, true, true, false, false, false] {
+        let permit = mailer.acquire()?;
+        if up { permit.success() } else { permit.failure() }
+    }
+    println!("  {}", mailer.acquire().expect_err("three in a row"));
     Ok(())
 }

@@ -177,20 +177,20 @@ fn b27_a_body_that_panics_while_a_panic_unwinds_is_a_failure_all_the_same() {
 
 worlds! {
     b28_an_attempt_timeout_is_a_failure:
-    async [circuit_breaker, timeout = "100ms"]
-    () -> Result<u32, Fault> { pending().await }
-    |_world| {
-        assert_eq!(call().await.unwrap_err().refusal().map(|refused| refused.reason()), Some(Reason::TimedOut));
+    [circuit_breaker, timeout = "100ms"]
+    (world: &World) -> Result<u32, Fault> { pass!(world, "1h"); Err(Fault::Down(1)) }
+    |world| {
+        assert_eq!(call(&world).await.unwrap_err().refusal().map(|refused| refused.reason()), Some(Reason::TimedOut));
         assert_eq!(breaker_counts(NAME), [("failure", 1)]);
     }
 }
 
 worlds! {
     b28_the_functions_own_deadline_ending_a_running_attempt_is_a_failure:
-    async [circuit_breaker, deadline = "100ms"]
-    () -> Result<u32, Fault> { pending().await }
-    |_world| {
-        call().await.unwrap_err();
+    [circuit_breaker, deadline = "100ms"]
+    (world: &World) -> Result<u32, Fault> { pass!(world, "1h"); Err(Fault::Down(1)) }
+    |world| {
+        call(&world).await.unwrap_err();
         assert_eq!(breaker_counts(NAME), [("failure", 1)]);
     }
 }
@@ -249,7 +249,7 @@ fn b28_a_deadline_of_the_function_above_is_a_caller_who_went_away() {
 
 worlds! {
     b28_a_body_that_never_began_is_nobodys_failure:
-    async [circuit_breaker, timeout(after = *limit)]
+    [circuit_breaker, timeout(after = *limit)]
     (limit: &Duration) -> Result<u32, Fault> { let _ = limit; Ok(1) }
     |_world| {
         let refused = call(&Duration::ZERO).await.unwrap_err().refusal().expect("no time");

@@ -190,11 +190,11 @@ fn a_deadline_is_set_around_polls_of_its_own_call_only() {
 
 worlds! {
     the_deadline_is_told_and_counted_once:
-    async [deadline = "100ms"]
-    () -> Result<u32, Fault> { pending().await }
-    |_world| {
+    [deadline = "100ms"]
+    (world: &World) -> Result<u32, Fault> { pass!(world, "1h"); Err(Fault::Mine) }
+    |world| {
         listen();
-        call().await.unwrap_err();
+        call(&world).await.unwrap_err();
         assert!(matches!(heard(NAME)[..], [Event::DeadlineExceeded(_)]));
         assert_eq!(count(Kind::Deadline, NAME, "exceeded"), 1);
     }

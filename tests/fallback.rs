@@ -125,12 +125,12 @@ worlds! {
 
 worlds! {
     f02_a_timeout_has_an_answer_of_its_own:
-    async [fallback(timeout = |_| Ok(1), rejected = |_| Ok(2)), timeout = "100ms", circuit_breaker]
-    () -> Result<u32, Fault> { pending().await }
-    |_world| {
-        assert_eq!(call().await, Ok(1));
+    [fallback(timeout = |_| Ok(1), rejected = |_| Ok(2)), timeout = "100ms", circuit_breaker]
+    (world: &World) -> Result<u32, Fault> { pass!(world, "1h"); Err(Fault::Mine) }
+    |world| {
+        assert_eq!(call(&world).await, Ok(1));
         breaker_of(NAME).force_open();
-        assert_eq!(call().await, Ok(2));
+        assert_eq!(call(&world).await, Ok(2));
         assert_eq!(counts(Kind::Fallback, NAME), [("rejected", 1), ("timeout", 1)]);
     }
 }

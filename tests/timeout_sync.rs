@@ -248,6 +248,23 @@ fn to11_a_computed_zero_is_at_once_and_never_unlimited() {
     assert_eq!(call(&calls, &clock, &Duration::MAX), Ok(3));
 }
 
+#[test]
+fn what_is_disabled_makes_nothing_late() {
+    #[resilient(deadline = "100ms", timeout("50ms", late = timeout), name = "disabled")]
+    fn call(clock: &ManualClock) -> Result<Deadline, Fault> {
+        let deadline = Deadline::current();
+        takes(clock, 1_000 * MS, Ok(deadline))
+    }
+    let (clock, _world) = on_a_manual_clock();
+    let of = |kind| catalog().find(kind, "disabled").expect("listed");
+    of(Kind::Timeout).disable();
+    assert_eq!(refusal(call(&clock)), Some((Reason::DeadlineExceeded, "disabled")));
+    of(Kind::Deadline).disable();
+    assert_eq!(call(&clock), Ok(Deadline::NEVER));
+    of(Kind::Timeout).enable();
+    assert_eq!(refusal(call(&clock)), Some((Reason::TimedOut, "disabled")));
+}
+
 // ---- attempts -------------------------------------------------------------------------------------------------------------
 
 #[test]

@@ -27,6 +27,7 @@
 //! * [`macro@resilient`] guards a function; [`registry!`] declares the policies that functions share.
 //! * [`Rejected`] is what a refused call returns; [`derive@Classify`] says what errors mean.
 //! * [`CircuitBreaker`] and the others can be used by hand.
+//! * [`deadline`] is what the body of a sync function asks about its time, since nobody interrupts it.
 //! * [`catalog`] lists every policy in the binary; [`set_observer`] hears of what is rare.
 //!
 //! # What an error means

@@ -31,7 +31,8 @@ pub fn remaining() -> Option<Duration> {
 
 /// Whether the running code should go on: for a sync body to stop at, between two steps.
 ///
-/// The function whose limit it is counts and reports it, once the error has arrived there; by then it names itself.
+/// A sync function whose limit it is counts and reports it, once the error has arrived there; by then it names itself. To an
+/// async one, which drops a body that waits, this is an error like any other that is returned in time.
 ///
 /// # Errors
 /// [`Rejected`] with the reason and the name of the limit that has passed.

@@ -122,6 +122,25 @@ fn a_stripe_that_was_idle_for_many_epochs_counts_again() {
 }
 
 #[test]
+fn a_window_that_grew_looks_back_as_far_as_it_remembers() {
+    let (mut stand, epoch) = (Stand::new(10), Epoch::new(1));
+    for now in 0..30 {
+        stand.record(0, epoch, now * 10, FAILED);
+    }
+    assert_eq!(stand.held(epoch, 290), tally(10, 10, 0));
+    stand.bucket_ms = 100;
+    assert_eq!(
+        stand.held(epoch, 290),
+        tally(11, 11, 0),
+        "one of twelve may be overwritten at any time"
+    );
+    stand.record(0, epoch, 350, FAILED);
+    assert_eq!(stand.held(epoch, 350), tally(12, 12, 0), "in the last bucket of the shorter ones");
+    stand.record(0, epoch, 450, FAILED);
+    assert_eq!(stand.held(epoch, 450), tally(12, 12, 0));
+}
+
+#[test]
 fn counts_may_pass_their_width() {
     let (stand, epoch) = (Stand::new(100), Epoch::new(1));
     stand.record(0, epoch, 0, Mark::GOOD);
