@@ -67,7 +67,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Err(refused) => println!("  {refused}"),
         }
     }
-    println!("  {} of the last calls failed: {}", search.failure_rate().expect("a thousand are enough"), search.state());
+    println!(
+        "  {} of the last calls failed: {}",
+        search.failure_rate().expect("a thousand are enough"),
+        search.state()
+    );
     assert_eq!(search.state(), State::Closed);
 
     println!("and failures in a row are that, whatever the share:");

@@ -36,18 +36,23 @@ impl Delivery {
         Self(Mutex::new(Queue { next: first, telling: false, waiting: VecDeque::new() }))
     }
 
-    /// Tells `event`, the transition to `generation`, when it is its turn.
+    /// Tells `event`, the transition to `generation`, when it is its turn: at once, and without the queue, unless it came
+    /// too early or another is being told.
     pub(super) fn hand_in(&self, generation: u32, event: Event) {
+        let told = Told { depth: depth(), event };
         let mut queue = self.lock();
-        queue.put(generation, Told { depth: depth(), event });
-        if queue.telling {
+        if queue.telling || queue.next != generation {
+            queue.put(generation, told);
             return;
         }
         queue.telling = true;
-        while let Some(Told { depth, event }) = queue.take() {
+        queue.advance();
+        let mut next = Some(told);
+        while let Some(Told { depth, event }) = next {
             drop(queue);
             emit_at(depth, &event);
             queue = self.lock();
+            next = queue.take();
         }
         queue.telling = false;
     }
@@ -69,9 +74,14 @@ impl Queue {
     /// The next one, if it is here.
     fn take(&mut self) -> Option<Told> {
         let told = self.waiting.front_mut()?.take()?;
+        self.advance();
+        Some(told)
+    }
+
+    /// The next one is told.
+    fn advance(&mut self) {
         self.waiting.pop_front();
         self.next = (self.next + 1) % GENERATIONS;
-        Some(told)
     }
 }
 
