@@ -335,9 +335,9 @@ fn agrees(mode: Mode, timed: bool, steps: &[Step]) -> Result<(), TestCaseError> 
             Step::End { which, failed, dropped } if !under_way.is_empty() => {
                 let (permit, ticket) = under_way.swap_remove(which % under_way.len());
                 if dropped {
-                    drop(permit)
+                    drop(permit);
                 } else {
-                    settle(permit, failed)
+                    settle(permit, failed);
                 }
                 plain.settle(&ticket, failed, dropped);
             }
