@@ -1,6 +1,19 @@
 //! Sync attempts under limits, on the manual clock.
 //!
-//! Mutants that were tried, and what caught them: see each test.
+//! Mutants that were tried on `timed.rs` and `time/deadline.rs`, and what caught them:
+//!
+//! | mutant | caught by |
+//! |---|---|
+//! | the permit's reading is not used | `t01_…` |
+//! | the instant of the limit is late | `t02_to02_…` |
+//! | a failure in that instant is returned, or kept | `to07_…` |
+//! | with no time left the body begins, or is said to have begun | `to11_…` |
+//! | nothing is ambient around the body | `what_ends_first_…` |
+//! | a carried deadline is left to nobody, or one that is kept above is judged here | `a_deadline_that_…` |
+//! | of equal limits the timeout is named | `t04_…` |
+//! | what is kept is not told | `t02_to02_…` |
+//! | an end is told before the outcome is dropped | `a_late_outcome_…` |
+//! | a sync function claims to drop what is late | `an_async_function_within_…` |
 
 use super::*;
 use crate::contract::Reason;

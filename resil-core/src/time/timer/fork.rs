@@ -132,9 +132,10 @@ mod tests {
             let hook = || raise(&from_before);
             code = with_expiry(hook, || {
                 let code = in_a_child(|| {
+                    let by_then = from_before.load(Ordering::SeqCst);
                     // Past the time of the hook, in a scope that lies within and in one of a later time.
                     within(Nanos::from_ms(60), &mut || block_on(sleep(Nanos::from_ms(40))));
-                    !from_before.load(Ordering::SeqCst)
+                    from_before.load(Ordering::SeqCst) == by_then
                 });
                 // The parent goes on as before.
                 until(&from_before);

@@ -4,6 +4,9 @@
 //! modelled: time stands still, so a daemon that plans to sleep until a later instant sleeps for ever unless it is
 //! unparked, and loom reports the deadlock. What a hook touches is a cell that its owner touches again after the scope:
 //! loom reports an access that is not ordered, whatever its value.
+//!
+//! Mutants that were tried, each of which four models or more catch: `fire` claims by a store, or without `Acquire`; `disarm`
+//! does not wait for a claim, loads and stores in place of its exchange, or has no ordering.
 
 use super::seats::Seats;
 use super::watch::{Ended, Hook, Watch};

@@ -17,8 +17,8 @@
 //! | any | the same | `look`, a read-modify-write | `AcqRel`: see `plan.rs`, where it takes the place of a shard's lock |
 //!
 //! That a word may be armed for the same instant again between `fire`'s load and its exchange does no harm: what is claimed
-//! then is as due, and its hook is read after the claim. With plain loads and stores in place of the
-//! exchanges a claim or an expiry is lost; `loom.rs` shows both.
+//! then is as due, and its hook is read after the claim. With a load and a store in place of the exchange of
+//! `disarm` a claim is lost, as `loom.rs` shows; that `arm` and `look` have to exchange as well is by the argument of `plan.rs`.
 //!
 //! # Safety obligations
 //! The hook is a pointer and a function. It is written by `arm`, whose caller owns the word and vouches for the
