@@ -137,7 +137,7 @@ const ROWS: &str = "
     rg10 rg11 rg12 rg14 rg19 rg20
     g01 g02 g03 g04 g05 g06 g08 g09 r08 rt13 rt14 rt15
     l12 l13 l14 k01 k02 k03 k04 k05 k06 k07 k08 k09 bh01 bh04 bh05 bh08 ls02
-    l01 l02 l03 l04 l05 l06 l07 l08 l09 l10 l11 l16 l17 rl01 rl06 rl08 rl09 rl10 rl11 rl13 rl14 rl15 rl16 rl17 rl18";
+    l01 l02 l03 l04 l05 l06 l07 l08 l09 l10 l11 l15 l16 l17 rl01 rl06 rl08 rl09 rl10 rl11 rl13 rl14 rl15 rl16 rl17 rl18";
 
 #[test]
 fn every_row_and_case_of_what_is_built_has_a_test_named_after_it() {

@@ -264,6 +264,12 @@ async fn l11_reservations_are_served_in_their_order() {
     assert!(ended.is_sorted_by_key(|(_, at)| *at), "{ended:?}");
 }
 
+#[test]
+fn l15_there_is_no_rate_by_default() {
+    assert_eq!(RateLimiter::builder("l15").try_build().unwrap_err().field(), "rate");
+    assert_eq!(RateLimiter::builder("l15").burst(5).try_build().unwrap_err().field(), "rate");
+}
+
 worlds! {
     l16_waits_below_a_millisecond_are_waited_for:
     [rate_limiter(rate = "10000/s", burst = 1, wait = "1ms")] (world: &World) -> Result<Duration, Fault> {
