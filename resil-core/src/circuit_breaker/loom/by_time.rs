@@ -1,10 +1,6 @@
 //! Models of the breaker that goes by time: buckets that begin while outcomes come in.
 //!
 //! Bounds: a ring of three buckets, of which two are looked at; two stripes with an owner, one without.
-//!
-//! # Mutants
-//! | changed | caught by |
-//! |---|---|
 
 use super::*;
 use crate::contract::Window;

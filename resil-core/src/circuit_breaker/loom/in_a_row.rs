@@ -1,12 +1,4 @@
 //! Models of the breaker that goes by failures in a row.
-//!
-//! # Mutants
-//! | changed | caught by |
-//! |---|---|
-//! | the row is counted, and judged afterwards | `a_success_between_ends_the_row` |
-//! | `exchange` by load and store | `two_failures_complete_the_row_once`, and two more |
-//! | a success of a word with a row is skipped | `a_success_between_ends_the_row` |
-//! | `issued` takes no notice of the generation | `a_late_failure_does_not_reach_the_next_row` |
 
 use super::*;
 
